@@ -10,6 +10,7 @@
 #include "flux/io/park.hpp"
 #include "flux/strategy/source.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -279,8 +280,9 @@ int Bind(Bind_in *in)
 namespace {
 
 // What is for a client that has left is nobody's, nor is what goes wrong and has a rule for that.
-int send_one(run &of, const sending &what, milliseconds limit, const char *servers)
+int send_one(run &of, const sending &what, bool is_part, milliseconds limit, const char *servers)
 {
+    const request asked{what.what, what.replies, what.may_repeat, what.in_order, is_part};
     while (true) {
         const auto to = of.reach(what.channel, what.element, limit, servers);
         if (!to.has_value()) {
@@ -289,7 +291,7 @@ int send_one(run &of, const sending &what, milliseconds limit, const char *serve
         if (*to == nullptr) {
             return 0;
         }
-        const flux::io_result<void> sent = (*to)->send(request{what.what, what.replies, what.may_repeat});
+        const flux::io_result<void> sent = (*to)->send(asked);
         if (sent.has_value() || (*to)->accepted()) {
             return 0;
         }
@@ -301,12 +303,30 @@ int send_one(run &of, const sending &what, milliseconds limit, const char *serve
 
 int send_all(run &of, const std::vector<sending> &sends, long connect_ms, const char *servers)
 {
+    const auto has_reply = [](const sending &each) { return each.in_order && each.replies > 0; };
+    const auto last = std::find_if(sends.rbegin(), sends.rend(), has_reply);
     for (const sending &each : sends) {
-        if (const int error = send_one(of, each, milliseconds(connect_ms), servers); error != 0) {
+        const bool is_part = has_reply(each) && &each != &*last;
+        if (const int error = send_one(of, each, is_part, milliseconds(connect_ms), servers); error != 0) {
             return error;
         }
     }
     return 0;
+}
+
+// What has come of a server is passed on in its turn, unless it ends a part alone.
+int send_in_turn(const Send_in &in)
+{
+    end &from = *in.self.from;
+    if (from.is_of_server()) {
+        if (const int error = from.await_order(); error != 0) {
+            return error;
+        }
+        if (from.is_of_part()) {
+            return 0;
+        }
+    }
+    return send_all(in.self.of(), in.sends, in.connect_ms, in.servers);
 }
 
 } // namespace
@@ -315,7 +335,7 @@ int Send(Send_in *in)
 {
     run &of = in->self.of();
     const std::size_t raised = of.raised();
-    int error = send_all(of, in->sends, in->connect_ms, in->servers);
+    int error = send_in_turn(*in);
     if (error == 0 && of.raised() != raised) {
         // What a rule for that answers comes before the answers to what follows.
         error = of.await_settled();
@@ -380,6 +400,7 @@ int end_pass(flux::connection &connection, end &from)
         return flux::take(connection.give_back_behind_streams());
     }
     const std::shared_ptr<end> stays = from.shared_from_this();
+    from.passed_on();
     const int error = flux::take(connection.give_back_behind_streams());
     from.end_work();
     return error;

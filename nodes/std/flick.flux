@@ -3,7 +3,8 @@
 //
 // A process is written as `Proxy(client, [backends?]): client > backends, backends > client`: its channels, those in
 // brackets arrays, `[backends]{16}` one of at most so many, and which channel sends to which. Messages to those with a `?`
-// say how many replies they have. What a channel is bound to says a text, or else a file of bindings:
+// say how many replies they have, and behind a `!` these come in the order of the requests. What a channel is bound to says
+// a text, or else a file of bindings:
 //
 // - `11211`, `127.0.0.1:11211` or `unix:/run/x.sock`, of a channel that is in no array: clients connect there, and each of
 //   them makes an instance of the process;
@@ -33,8 +34,15 @@ option connect : duration = 10s;
 option bindings : path = "";
 
 // A message, and where it goes: the number of a channel of the process, and which it is of an array; how many replies it
-// has, less than none where that cannot be told; and whether it may be sent twice.
-record sending { channel : uint64; element : uint64; what : flux::message; replies : int64; may_repeat : bool; };
+// has, less than none where that cannot be told; whether it may be sent twice, and whether its replies come in its order.
+record sending {
+  channel : uint64;
+  element : uint64;
+  what : flux::message;
+  replies : int64;
+  may_repeat : bool;
+  in_order : bool;
+};
 
 // The next message of a channel of any instance, with its connection.
 Messages (const char *process, size_t channel, const char *binding, type M)

@@ -81,13 +81,15 @@ int pass_messages(end *to, flux::connection &connection, end &from, Message &las
             return read.error();
         }
         last = parse.message();
-        if (from.is_over()) {
-            return flux::take(connection.close());
-        }
         from.came(role_of(last));
-        if (to != nullptr && !to->send(request{last}).has_value()) {
+        if (const int error = from.await_order(); error != 0) {
+            return error;
+        }
+        const bool is_wanted = to != nullptr && !from.is_of_part();
+        if (from.is_over() || (is_wanted && !to->send(request{last}).has_value())) {
             return flux::take(connection.close());
         }
+        from.passed_on();
     } while (from.counts() && connection.has_unread());
     return end_pass(connection, from);
 }

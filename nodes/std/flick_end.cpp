@@ -42,7 +42,9 @@ end::~end()
 void end::use(std::shared_ptr<backends> servers, std::size_t server) noexcept
 {
     const binding &to = servers->bound_to();
-    counts_ = of_->of().at(channel_).is_counted && (to.keep != 0 || to.retries != 0 || to.eject_after != 0);
+    const auto &own = of_->of().at(channel_);
+    is_ordered_ = own.is_counted && own.is_ordered;
+    counts_ = own.is_counted && (to.keep != 0 || to.retries != 0 || to.eject_after != 0 || is_ordered_);
     repeats_ = to.retries;
     servers_ = std::move(servers);
     server_ = server;
@@ -72,24 +74,44 @@ void end::begin_alone(flux::connection &on)
     is_left_ = true;
     on.detach();
     counts_ = false; // nobody reads what comes
+    is_ordered_ = false;
 }
 
-// It is about to be sent, and its replies are awaited.
-void end::note(const request &what) noexcept
+void end::stop_counting() noexcept
 {
-    awaited_ += what.replies > 0 ? static_cast<std::size_t>(what.replies) : 0;
-    counts_ = counts_ && what.replies >= 0;
+    counts_ = false;
+    if (std::exchange(is_ordered_, false)) {
+        of_->order().give_up();
+    }
+}
+
+// It is about to be sent, and its replies are awaited. Whether there was memory to note it.
+bool end::note(const request &what) noexcept
+{
+    const std::size_t replies = what.replies > 0 ? static_cast<std::size_t>(what.replies) : 0;
+    if (what.replies < 0) {
+        stop_counting();
+    }
+    if (is_ordered_ && counts_ && replies != 0) {
+        try {
+            of_->order().expect({channel_, element_}, replies, what.is_part);
+        } catch (const std::bad_alloc &) {
+            return false;
+        }
+    }
+    awaited_ += replies;
     const bool may_repeat = what.may_repeat && what.replies == 1 && what.what.stream() == nullptr;
     if (repeats_ != 0 && counts_ && may_repeat && asked_.size() < most_asked) {
         try {
             asked_.push_back(what);
-            return;
+            return true;
         } catch (const std::bad_alloc &) {
             // It cannot be asked again, as others cannot.
         }
     }
     repeats_ = 0;
     asked_.clear();
+    return true;
 }
 
 // All of it is noted before the first is sent: where this connection ends, too, all goes on to the next.
@@ -112,12 +134,12 @@ void end::ask_all(std::vector<request> asked, std::size_t repeats) noexcept
 
 void end::came(message_role as) noexcept
 {
-    if (!counts_ || as == message_role::interim) {
+    is_last_ = as != message_role::interim;
+    if (!counts_ || !is_last_) {
         return;
     }
     if (as == message_role::last_message || awaited_ == unsent_) {
-        counts_ = false; // what it says now nobody has asked
-        return;
+        return stop_counting(); // what it says now nobody has asked
     }
     --awaited_;
     servers_->answered(server_);
@@ -131,11 +153,31 @@ void end::came(message_role as) noexcept
     ends_next_ = as == message_role::last_of_connection;
 }
 
+int end::await_order() noexcept
+{
+    const int error = is_ordered_ ? of_->order().await({channel_, element_}) : 0;
+    return error == 0 && is_ordered_ && is_broken_ ? ECONNRESET : error;
+}
+
+bool end::is_of_part() const noexcept
+{
+    return is_ordered_ && is_last_ && of_->order().is_part({channel_, element_});
+}
+
+void end::passed_on() noexcept
+{
+    if (is_ordered_ && std::exchange(is_last_, false)) {
+        of_->order().answered({channel_, element_});
+    }
+}
+
 void end::end_work() noexcept
 {
     is_at_work_ = false;
     // The flow has it as long as streams are to come.
-    counts_ = counts_ && on_->usable() != 0;
+    if (on_->usable() == 0) {
+        stop_counting();
+    }
     settle();
 }
 
@@ -268,9 +310,8 @@ flux::io_result<void> end::send(const request &what) noexcept
     }
     bool is_noted = false;
     const flux::io_result<void> sent = in_turn([&] {
-        is_noted = true;
-        note(what);
-        return send_alone(what.what);
+        is_noted = note(what);
+        return is_noted ? send_alone(what.what) : flux::unexpected(ENOMEM);
     });
     if (!sent.has_value() && is_repeated_) {
         return is_noted ? flux::io_result<void>() : flux::unexpected(EAGAIN);

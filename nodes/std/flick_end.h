@@ -89,6 +89,12 @@ class end final : public flux::multiplexer, public std::enable_shared_from_this<
     /// A flow has the connection, as something has come; where it is a whole message, with what that is.
     void begin_work() noexcept { is_at_work_ = true; }
     void came(message_role as) noexcept;
+    /// Waits until it is the turn of what has come, where replies have an order. Gives 0, or the error of the wait.
+    int await_order() noexcept;
+    /// Whether what has come is not for who has asked, as it ends a part of that alone.
+    bool is_of_part() const noexcept;
+    /// What has come was passed on, or dropped.
+    void passed_on() noexcept;
     /// The flow has given the connection back.
     void end_work() noexcept;
     /// Whether what comes is to be read message by message: else it is not known any more where they end.
@@ -130,7 +136,8 @@ class end final : public flux::multiplexer, public std::enable_shared_from_this<
     template <class Send>
     flux::io_result<void> in_turn(Send send) noexcept;
     flux::io_result<void> send_alone(const flux::message &what) noexcept;
-    void note(const request &what) noexcept;
+    bool note(const request &what) noexcept;
+    void stop_counting() noexcept;
     void settle() noexcept;
     bool goes_on_behind_end() const noexcept;
     bool goes_on() noexcept;
@@ -159,6 +166,9 @@ class end final : public flux::multiplexer, public std::enable_shared_from_this<
     // Of the last of `asked_` so many have not been sent yet.
     std::size_t unsent_ = 0;
     bool is_at_work_ = false;
+    // Its replies have an order; and what has come is the last of one.
+    bool is_ordered_ = false;
+    bool is_last_ = false;
     // Its connection has ended, and what it was asked, or comes to be, is asked elsewhere.
     bool is_repeated_ = false;
     // Its server has said that it will end it.

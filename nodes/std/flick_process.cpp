@@ -36,8 +36,13 @@ process::process(std::string_view text)
             made.most = std::stoull(name.substr(end + 2)); // `[servers]{16}`
         }
         made.name = made.is_array ? name.substr(1, end - 1) : std::move(name);
-        made.is_counted = made.name.back() == '?';
-        made.name.resize(made.name.size() - (made.is_counted ? 1 : 0));
+        const auto is_marked = [&](char mark) {
+            const bool is_so = made.name.back() == mark;
+            made.name.resize(made.name.size() - (is_so ? 1 : 0));
+            return is_so;
+        };
+        made.is_ordered = is_marked('!');
+        made.is_counted = is_marked('?');
     }
     const std::string_view rest = text.substr(close + 3);
     const std::size_t feeds = std::min(rest.find("; "), rest.size());

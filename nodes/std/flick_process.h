@@ -30,8 +30,9 @@ struct channel {
     bool is_array = false;
     // How many connections it is at most.
     std::size_t most = SIZE_MAX;
-    // What it takes says how many replies it has.
+    // What it takes says how many replies it has, and that they come in its order.
     bool is_counted = false;
+    bool is_ordered = false;
     // The channels that send to it.
     std::vector<std::size_t> fed_by;
     bool is_bound = false;

@@ -7,7 +7,6 @@
 
 #include "flux/error.hpp"
 #include "flux/flow/flow.hpp"
-#include "flux/io/park.hpp"
 #include "flux/log.hpp"
 
 #include <cerrno>
@@ -17,39 +16,6 @@
 #include <utility>
 
 namespace flick {
-
-/// A flow that waits for a connection that another makes.
-struct waiting_flow : flux::listed<waiting_flow> {
-    flux::park wait{*flux::running_flow, flux::park_reason::flow};
-};
-
-namespace {
-
-// One whose time is over leaves the list by itself.
-void wake_all(flux::intrusive_list<waiting_flow> &waiting) noexcept
-{
-    for (waiting_flow *each = waiting.first(); each != nullptr;) {
-        waiting_flow *const after = flux::intrusive_list<waiting_flow>::next(*each);
-        if (each->wait.end(flux::park_end::completed)) {
-            waiting.remove(*each);
-        }
-        each = after;
-    }
-}
-
-// Waits until it is woken. Gives 0, or the error of the wait.
-int wait_in(flux::intrusive_list<waiting_flow> &waiting) noexcept
-{
-    waiting_flow own;
-    waiting.push_back(own);
-    const flux::park_end how = own.wait.wait();
-    if (how != flux::park_end::completed) {
-        waiting.remove(own);
-    }
-    return flux::error_of(how);
-}
-
-} // namespace
 
 run::run(process &of) : of_(of), places_(of.size()) {}
 
@@ -344,6 +310,7 @@ void run::forget(end &gone) noexcept
     place &at = all[gone.element()];
     if (at.there == &gone || at.repeating == &gone) {
         at = {.has_ended = true};
+        order_.forget({gone.channel(), gone.element()});
         wake_all(waiting_);
     }
 }

@@ -2,9 +2,10 @@
 #pragma once
 
 #include "flick_fault.h"
+#include "flick_order.h"
+#include "flick_waiting.h"
 
 #include "flux/connection.hpp"
-#include "flux/list/intrusive_list.hpp"
 #include "flux/message.hpp"
 
 #include <algorithm>
@@ -24,14 +25,16 @@ class backends;
 class end;
 class process;
 class run;
-struct waiting_flow;
 
 /// A message to be sent, and what it says of its replies: how many there are, less than none where that cannot be told,
-/// and whether it may be sent twice.
+/// whether it may be sent twice, and whether they come in the order of the requests. A part of what a client has asked
+/// is one that others follow.
 struct request {
     flux::message what;
     std::int64_t replies = -1;
     bool may_repeat = false;
+    bool in_order = false;
+    bool is_part = false;
 };
 
 /// One run of a process, as nodes have it: by the end from which the message came that is at work.
@@ -101,6 +104,7 @@ class run : public std::enable_shared_from_this<run>
     void has_input() noexcept { raised_in_a_row_ = 0; }
 
     process &of() const noexcept { return of_; }
+    reply_order &order() noexcept { return order_; }
 
     /// The state at this place.
     std::any &state(std::size_t place)
@@ -145,6 +149,7 @@ class run : public std::enable_shared_from_this<run>
     std::size_t raised_ = 0;
     std::size_t raised_in_a_row_ = 0;
     bool is_over_ = false;
+    reply_order order_;
 };
 
 } // namespace flick

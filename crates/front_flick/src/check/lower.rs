@@ -11,7 +11,7 @@
 use super::kind::{Kind, Ways};
 use super::limit::Limit;
 use super::made::{End, Fact, Made, MadeRule, first_value, read};
-use super::send::REPLIES;
+use super::send::{IN_ORDER, REPLIES};
 use super::{Binding, Checked, Checker, Reported, Stands};
 use super::{event, fold, once};
 use crate::ids as own_ids;
@@ -177,7 +177,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
                 // Of an array there is one connection where always the same is sent to, and no other is made.
                 let is_one = !is_array || fed_by(from) != 0 && !varied.contains(&from);
                 // What asks a server is counted, where it can be.
-                let is_counted = channels.get(to as usize).is_some_and(|to| self.counts(&to.kind));
+                let is_counted = channels.get(to as usize).is_some_and(|to| self.counts(&to.kind, REPLIES));
                 (is_one && !is_counted && fed_by(to) == 1).then_some(to)
             })
             .collect();
@@ -514,7 +514,8 @@ impl<'syntax> Checker<'syntax, '_, '_> {
     }
 
     /// `Proxy(client, [backends?]): client > backends, backends > client`: what a process has, and which channel sends
-    /// to which. Of messages to those with a `?` it is known how many replies they have.
+    /// to which. Of messages to those with a `?` it is known how many replies they have, and with a `!` that these come
+    /// in the order of the requests.
     pub(super) fn described<'of>(
         &self,
         name: &str,
@@ -523,7 +524,11 @@ impl<'syntax> Checker<'syntax, '_, '_> {
     ) -> String {
         let own = |at: usize| channels.get(at).map_or("", |channel| channel.name);
         let all = channels.iter().map(|channel| {
-            let counted = if self.counts(&channel.kind) { "?" } else { "" };
+            let counted = match (self.counts(&channel.kind, REPLIES), self.counts(&channel.kind, IN_ORDER)) {
+                (true, true) => "?!",
+                (true, false) => "?",
+                _ => "",
+            };
             match channel.kind {
                 Kind::Channels(_) => {
                     let most = channel.most.map_or_else(String::new, |most| format!("{{{most}}}"));
@@ -538,11 +543,11 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         format!("{name}({}): {}", all.join(", "), pairs.join(", "))
     }
 
-    /// Whether messages that a channel takes say how many replies they have.
-    fn counts(&self, kind: &Kind) -> bool {
+    /// Whether messages that a channel takes say this of their replies.
+    fn counts(&self, kind: &Kind, what: &str) -> bool {
         let (Kind::Channel(ways) | Kind::Channels(ways)) = kind else { return false };
         let taken = ways.takes.as_ref();
-        ways.gives.is_some() && taken.is_some_and(|taken| self.says(taken, REPLIES))
+        ways.gives.is_some() && taken.is_some_and(|taken| self.says(taken, what))
     }
 
     /// A node of the module that processes run on.

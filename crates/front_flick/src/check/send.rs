@@ -17,6 +17,8 @@ use flux_source::Span;
 pub(super) const REPLIES: &str = "replies";
 /// By this one, whether a server may do twice what it asks for.
 const MAY_REPEAT: &str = "may_repeat";
+/// By this one, that its replies come before those to what is asked later.
+pub(super) const IN_ORDER: &str = "in_order";
 
 impl<'syntax> Checker<'syntax, '_, '_> {
     /// `req => backends[target]`
@@ -173,8 +175,9 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         let value = self.once("what", value);
         let replies = self.said(&value, REPLIES, "int64", Term::Integer(-1))?;
         let may_repeat = self.said(&value, MAY_REPEAT, "bool", Term::Truth(false))?;
+        let in_order = self.said(&value, IN_ORDER, "bool", Term::Truth(false))?;
         let what = self.fits(value, &Type::new("flux::message"))?;
-        let term = Term::Record(vec![index(i128::from(end.channel)), element, what, replies, may_repeat]);
+        let term = Term::Record(vec![index(i128::from(end.channel)), element, what, replies, may_repeat, in_order]);
         let one = flux_ir::compute::Expression { term, ty: sending.clone(), span: at };
         self.set(sends, with_one_more(sends, &Type::list_of(&sending), one, at));
         Ok(())

@@ -1,0 +1,97 @@
+#include "flick_order.h"
+
+#include "flux/error.hpp"
+
+#include <algorithm>
+
+namespace flick {
+
+void wake_all(flux::intrusive_list<waiting_flow> &waiting) noexcept
+{
+    for (waiting_flow *each = waiting.first(); each != nullptr;) {
+        waiting_flow *const after = flux::intrusive_list<waiting_flow>::next(*each);
+        if (each->wait.end(flux::park_end::completed)) {
+            waiting.remove(*each);
+        }
+        each = after;
+    }
+}
+
+int wait_in(flux::intrusive_list<waiting_flow> &waiting) noexcept
+{
+    waiting_flow own;
+    waiting.push_back(own);
+    const flux::park_end how = own.wait.wait();
+    if (how != flux::park_end::completed) {
+        waiting.remove(own);
+    }
+    return flux::error_of(how);
+}
+
+reply_order::iterator reply_order::first_of(place at) const noexcept
+{
+    const auto begin = all_.begin() + static_cast<std::ptrdiff_t>(first_);
+    return std::find_if(begin, all_.end(), [&](const expected &each) { return each.at == at; });
+}
+
+void reply_order::expect(place at, std::size_t replies, bool is_part)
+{
+    if (!is_given_up_) {
+        all_.insert(all_.end(), replies, {at, is_part});
+    }
+}
+
+int reply_order::await(place at) noexcept
+{
+    while (true) {
+        const iterator own = first_of(at);
+        if (own == all_.end() || static_cast<std::size_t>(own - all_.begin()) == first_) {
+            return 0;
+        }
+        if (const int error = wait_in(waiting_); error != 0) {
+            return error;
+        }
+    }
+}
+
+bool reply_order::is_part(place at) const noexcept
+{
+    const iterator own = first_of(at);
+    return own != all_.end() && own->is_part;
+}
+
+void reply_order::answered(place at) noexcept
+{
+    const iterator own = first_of(at);
+    if (own == all_.end()) {
+        return;
+    }
+    if (static_cast<std::size_t>(own - all_.begin()) != first_) {
+        all_.erase(own);
+        return;
+    }
+    // What is behind moves when that is little beside what has gone.
+    if (++first_ * 2 >= all_.size()) {
+        all_.erase(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(first_));
+        first_ = 0;
+    }
+    wake_all(waiting_);
+}
+
+void reply_order::forget(place at) noexcept
+{
+    all_.erase(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(first_));
+    first_ = 0;
+    std::erase_if(all_, [&](const expected &each) { return each.at == at; });
+    wake_all(waiting_);
+}
+
+void reply_order::give_up() noexcept
+{
+    is_given_up_ = true;
+    all_.clear();
+    first_ = 0;
+    wake_all(waiting_);
+}
+
+} // namespace flick

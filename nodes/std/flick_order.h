@@ -1,0 +1,62 @@
+// The order of the replies of a run, where its requests say that their replies come in their order (`in_order`).
+//
+// Requests of a client go to several servers, whose replies come as they come. Each request is noted before it is sent,
+// with where it goes; the reply of a server is passed on when all are answered that were asked before, and until then
+// nothing more is read of its connection. What was asked first waits for its server alone, so there is always one that
+// goes on.
+//
+// Where a request went on as several, these are its parts: of their replies only the last part's ends the whole one.
+#pragma once
+
+#include "flick_waiting.h"
+
+#include <cstddef>
+#include <vector>
+
+namespace flick {
+
+/// Of one run.
+class reply_order
+{
+  public:
+    /// Where something was asked: which element of which channel.
+    struct place {
+        std::size_t channel;
+        std::size_t element;
+
+        bool operator==(const place &) const = default;
+    };
+
+    /// Something is asked there, which has so many replies; where it `is_part` of a request the next part follows.
+    /// Throws `std::bad_alloc`.
+    void expect(place at, std::size_t replies, bool is_part);
+
+    /// Waits until all is answered that was asked before what that place answers. Gives 0, or the error of the wait.
+    int await(place at) noexcept;
+    /// Whether what it answers is a part of a request that others follow.
+    bool is_part(place at) const noexcept;
+    /// It has answered.
+    void answered(place at) noexcept;
+
+    /// Nothing more comes from there.
+    void forget(place at) noexcept;
+    /// It is not known any more what answers what: all goes on as it comes.
+    void give_up() noexcept;
+
+  private:
+    struct expected {
+        place at;
+        bool is_part;
+    };
+    using iterator = std::vector<expected>::const_iterator;
+
+    iterator first_of(place at) const noexcept;
+
+    // From the first that is not answered, in order.
+    std::vector<expected> all_;
+    std::size_t first_ = 0;
+    bool is_given_up_ = false;
+    flux::intrusive_list<waiting_flow> waiting_;
+};
+
+} // namespace flick
