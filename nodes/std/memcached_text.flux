@@ -23,6 +23,76 @@ type request = unit {
   }
 };
 
+// The same as proxies send it on: with the word behind the verb, which is the key of most, and what its replies are.
+type command = unit {
+  %max_size = 2M;
+
+  verb : token("[!-~]+") &max_size = 250; # of others than these the line goes on as it is
+  first : token("( [!-~\x80-\xff]*)?") &max_size = 251; # with its space
+  # One reply, in the order of the requests ("noreply": none; of meta commands, which may be quiet, it cannot be told).
+  var replies : int8 &parse = 1;
+  var in_order : bool &parse = true;
+  var may_repeat : bool &parse = self.verb == "get" || self.verb == "gets";
+  switch (self.verb) {
+    "get", "gets" -> others : spaced[] &until = "\r\n" &max_size = 10k;
+    "gat", "gats" -> keys : spaced[] &until = "\r\n" &max_size = 10k; # behind the expiration
+    "set", "add", "replace", "append", "prepend" -> {
+      store : stored(false);
+      if (self.store.ending.is_quiet) { var none_stored : int8 &parse = 0 &update = self.replies = $$; }
+    }
+    "cas" -> {
+      compare : stored(true);
+      if (self.compare.ending.is_quiet) { var none_compared : int8 &parse = 0 &update = self.replies = $$; }
+    }
+    "incr", "decr", "touch" -> {
+      : " ";
+      number : token("[0-9-]+") &max_size = 20;
+      change : ending;
+      if (self.change.is_quiet) { var none_changed : int8 &parse = 0 &update = self.replies = $$; }
+    }
+    "ms" -> {
+      : " ";
+      size : uint32 &digits = 10;
+      flags : word[] &until = "\r\n" &max_size = 32;
+      content : bytes &length = self.size;
+      : "\r\n";
+      var either_stored : int8 &parse = -1 &update = self.replies = $$;
+    }
+    * -> { # "Deletion", "Statistics", "flush_all", "version", "mn" …
+      rest : token("[ -~\x80-\xff]*") &max_size = 2k;
+      : "\r\n";
+      if (self.rest == " noreply" || self.first == " noreply" || self.verb == "quit" || self.verb == "shutdown") {
+        var none : int8 &parse = 0 &update = self.replies = $$;
+      }
+      if (self.verb == "mg" || self.verb == "md" || self.verb == "ma" || self.verb == "me") {
+        var either : int8 &parse = -1 &update = self.replies = $$;
+      }
+    }
+  }
+};
+
+// A key with the space before it.
+type spaced = unit {
+  key : token(" [!-~\x80-\xff]+") &max_size = 251;
+};
+
+// "Storage commands" behind the key.
+type stored = unit (bool has_unique) {
+  : " ";
+  flags : uint32 &digits = 10;
+  : " ";
+  expiration : int64 &digits = 10;
+  : " ";
+  size : uint32 &digits = 10;
+  if (has_unique) {
+    : " ";
+    unique : uint64 &digits = 10;
+  }
+  ending : ending;
+  content : bytes &length = self.size;
+  : "\r\n";
+};
+
 // What is answered: to a retrieval all items at once, up to the END.
 type response = unit {
   %max_size = 64M;
@@ -30,6 +100,22 @@ type response = unit {
   switch {
     -> { number : uint64 &digits = 10; : "\r\n"; } # "Increment/Decrement"
     -> result : result;
+  }
+};
+
+// A line of what is answered, an item with its data: all but the last are interim ("Retrieval command", "Statistics").
+type reply = unit {
+  %max_size = 2M;
+
+  word : token("[!-~\x80-\xff]+") &max_size = 2k;
+  var is_interim : bool &parse = self.word == "VALUE" || self.word == "STAT";
+  switch (self.word) {
+    "VALUE" -> item : item;
+    "VA" -> meta : meta_value;
+    * -> { # "Error strings", STORED, END, a number …
+      rest : token("[ -~\x80-\xff]*") &max_size = 2k;
+      : "\r\n";
+    }
   }
 };
 

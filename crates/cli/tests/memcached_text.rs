@@ -1,0 +1,198 @@
+//! The proxy of `examples/memcached_proxy` for the text protocol, beside memcached itself: the same requests, byte for
+//! byte the same replies, before one server or several; for pymemcache and the clients of libmemcached.
+
+#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
+#![allow(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+
+mod support;
+
+use std::fmt::Write as _;
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use support::{Server, folder, memcached, text};
+
+const LOOPS: [&[&str]; 2] = [&["--flux-workers=1", "--flux-io=reactor"], &["--flux-workers=2", "--flux-io=proactor"]];
+
+/// The proxy, built once, before these, which it is bound to so.
+fn proxy(backends: &[&Server], bound: &str, loops: &[&str]) -> Server {
+    static ONCE: OnceLock<PathBuf> = OnceLock::new();
+    let program = ONCE.get_or_init(|| {
+        let (to, built) = (folder("memcached_text", "proxy"), folder("memcached_text", "built").join("proxy"));
+        let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/memcached_proxy/text.flick");
+        let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
+        flux.args(["build", "--debug"]).arg(program).arg("--build-dir").arg(to).arg("-o").arg(&built);
+        let said = flux.output().unwrap();
+        assert!(said.status.success(), "{}", text(&said.stderr));
+        built
+    });
+    let at: Vec<String> = backends.iter().map(|backend| format!("127.0.0.1:{}", backend.port)).collect();
+    let at = format!("--backends={}{bound}", at.join(","));
+    Server::listening(Command::new(program).args(["--client=127.0.0.1:0", &at]).args(loops))
+}
+
+/// What comes last.
+const END: &str = "VALUE end 0 3\r\nend\r\nEND\r\n";
+
+/// What comes of requests that are sent at once.
+fn replies(of: &Server, requests: &str) -> String {
+    let mut connection = of.connect();
+    let mut sends = connection.try_clone().unwrap();
+    let requests = requests.to_owned() + "set end 0 0 3 noreply\r\nend\r\nget end\r\n";
+    let sender = std::thread::spawn(move || sends.write_all(requests.as_bytes()).unwrap());
+    let (mut all, mut some) = (String::new(), vec![0; 64 << 10]);
+    while !all.ends_with(END) {
+        let count = connection.read(&mut some).unwrap();
+        assert!(count != 0, "it ended behind: {}", &all[all.len().saturating_sub(200)..]);
+        all += &text(&some[..count]);
+    }
+    sender.join().unwrap();
+    all
+}
+
+/// Requests of all kinds, by the numbers of a generator.
+fn requests(count: usize, seed: u64) -> String {
+    let mut state = seed * 2 + 1;
+    let mut draw = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    let mut all = "flush_all\r\n".to_owned();
+    for number in 0..count {
+        let (key, other, third) = (draw(30), draw(30), draw(30));
+        let quiet = if draw(4) == 0 { " noreply" } else { "" };
+        let value = if draw(3) == 0 { number.to_string() } else { "v".repeat(usize::try_from(draw(3000)).unwrap()) };
+        let size = value.len();
+        match draw(14) {
+            0 | 1 => write!(all, "set k{key} {other} 0 {size}{quiet}\r\n{value}\r\n"),
+            2 => write!(all, "add k{key} 0 0 {size}{quiet}\r\n{value}\r\n"),
+            3 => write!(all, "replace k{key} 7 0 {size}{quiet}\r\n{value}\r\n"),
+            4 => write!(all, "append k{key} 0 0 1{quiet}\r\nA\r\n"),
+            5 => write!(all, "prepend k{key} 0 0 1{quiet}\r\nP\r\n"),
+            6 => write!(all, "delete k{key}{quiet}\r\n"),
+            7 => write!(all, "incr k{key} {other}{quiet}\r\n"),
+            8 => write!(all, "touch k{key} 1000{quiet}\r\n"),
+            9 => write!(all, "get k{key} none k{other} k{third} k{key}\r\n"),
+            10 => write!(all, "gat 1000 k{key} k{other}\r\n"),
+            11 => write!(all, "get k{key} k{other}\r\nverbosity 0\r\nget none\r\n"),
+            _ => write!(all, "get k{key}\r\n"),
+        }
+        .unwrap();
+    }
+    all + "get\r\nno such verb\r\nflush_all\r\nget k1 k2 k3\r\n"
+}
+
+/// Each memcached is as if it had come from the start of the same time.
+#[test]
+fn replies_are_those_of_memcached_and_in_its_order() {
+    let [itself, first, second, third] = [(); 4].map(|()| memcached::server());
+    for (seed, loops) in (1..).zip(LOOPS) {
+        let requests = requests(600, seed);
+        let wanted = replies(&itself, &requests);
+        assert!(wanted.len() > 100_000);
+        for bound in ["", "; keep 2; retry 1"] {
+            for backends in [&[&first][..], &[&first, &second, &third]] {
+                let server = proxy(backends, bound, loops);
+                let found = replies(&server, &requests);
+                let differs = wanted.lines().zip(found.lines()).position(|(one, two)| one != two);
+                assert!(found == wanted, "{loops:?}, {} servers, {bound}: line {differs:?}", backends.len());
+            }
+        }
+    }
+}
+
+/// A reply that comes late holds up those to what was asked later, and no reply is lost where its server stands still.
+#[test]
+fn a_server_that_is_slow_keeps_its_place() {
+    let [first, second] = [(); 2].map(|()| memcached::server());
+    let server = proxy(&[&first, &second], "", LOOPS[0]);
+    let signal = |what: &str| {
+        assert!(Command::new("kill").args([what, &first.id().to_string()]).status().unwrap().success());
+    };
+    let (mut sets, mut gets, mut wanted) = (String::new(), String::new(), String::new());
+    for key in 0..20 {
+        write!(sets, "set k{key} 0 0 2 noreply\r\n{key:02}\r\n").unwrap();
+        write!(gets, "get k{key}\r\n").unwrap();
+        write!(wanted, "VALUE k{key} 0 2\r\n{key:02}\r\nEND\r\n").unwrap();
+    }
+    assert_eq!(replies(&server, &sets), END);
+    signal("-STOP");
+    let found = std::thread::scope(|scope| {
+        let found = scope.spawn(|| replies(&server, &gets));
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        signal("-CONT");
+        found.join().unwrap()
+    });
+    assert_eq!(found, wanted + END);
+}
+
+/// pymemcache; fetched once.
+fn package() -> &'static Path {
+    static ONCE: OnceLock<PathBuf> = OnceLock::new();
+    ONCE.get_or_init(|| {
+        let folder = folder("memcached_text", "pymemcache");
+        let mut fetch = Command::new("/usr/bin/python3");
+        fetch.args(["-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--dest", "."]);
+        let fetched = fetch.arg("pymemcache==4.0.0").current_dir(&folder).output().unwrap();
+        assert!(fetched.status.success(), "{}", text(&fetched.stderr));
+        let mut unpack = Command::new("/usr/bin/python3");
+        unpack.args(["-m", "zipfile", "-e", "pymemcache-4.0.0-py2.py3-none-any.whl", "."]);
+        assert!(unpack.current_dir(&folder).status().unwrap().success());
+        folder
+    })
+}
+
+#[test]
+fn pymemcache_sees_no_difference() {
+    let [itself, first, second] = [(); 3].map(|()| memcached::server());
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/memcached_text/client.py");
+    let said = |server: &Server| {
+        let mut client = Command::new("/usr/bin/python3");
+        let output = client.arg(&script).arg(package()).arg(server.port.to_string()).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let wanted = said(&itself);
+    for loops in LOOPS {
+        assert_eq!(said(&proxy(&[&first, &second], "; keep 2", loops)), wanted, "{loops:?}");
+    }
+}
+
+/// What a client of libmemcached says and whether it was content.
+fn client(name: &str, server: &Server, arguments: &[&str]) -> (bool, String) {
+    let address = format!("--servers=127.0.0.1:{}", server.port);
+    let output = Command::new(name).arg(&address).args(arguments).output();
+    let output = output.expect("the clients of memcached: apt-get install libmemcached-tools");
+    (output.status.success(), text(&output.stdout))
+}
+
+#[test]
+fn the_clients_of_libmemcached_see_no_difference() {
+    let [itself, first, second] = [(); 3].map(|()| memcached::server());
+    let values = folder("memcached_text", "values");
+    let files: Vec<String> = (0..6).map(|number| format!("greeting{number}")).collect();
+    let paths: Vec<String> = files.iter().map(|file| values.join(file).to_str().unwrap().to_owned()).collect();
+    paths.iter().zip(&files).for_each(|(path, file)| std::fs::write(path, format!("hello {file}")).unwrap());
+    let (names, paths): (Vec<&str>, Vec<&str>) =
+        (files.iter().map(String::as_str).collect(), paths.iter().map(String::as_str).collect());
+    let said = |server: &Server| {
+        [
+            client("memccat", server, &names),
+            client("memccp", server, &paths),
+            client("memccat", server, &names),
+            client("memctouch", server, &["--expire=60", "greeting0"]),
+            client("memcexist", server, &["greeting0"]),
+            client("memcrm", server, &["greeting0"]),
+            client("memcexist", server, &["greeting0"]),
+            client("memcping", server, &[]),
+            client("memcflush", server, &[]),
+            client("memccat", server, &names),
+        ]
+    };
+    let wanted = said(&itself);
+    assert!(wanted[2].1.contains("hello greeting5"), "{wanted:?}");
+    for loops in LOOPS {
+        assert_eq!(said(&proxy(&[&first, &second], "", loops)), wanted, "{loops:?}");
+    }
+}
