@@ -15,6 +15,7 @@ A short look: --turns 1 --seconds 0.5 --case 'kept, 64'
 """
 
 import argparse
+import contextlib
 import dataclasses
 import json
 import os
@@ -29,6 +30,7 @@ import tempfile
 import services
 
 LOAD = services.HERE / "build/web_load"
+TEXT_LOAD = services.HERE / "build/text_load"
 IFILE_LOAD = services.HERE / "build/ifile_load"
 SERVERS = 4
 CONTENT = 137
@@ -45,6 +47,7 @@ SATURATED = 0.95
 # At most so many times the processor time of another for a request, and at least so many times its requests a second.
 KEPT = {"relay": 1.15, "nginx": 0.70, "haproxy": 0.90}
 EACH = {"nginx": 0.95}
+OF_NUTCRACKER = 0.70
 FASTER = {"nginx": 1.4, "apache": 2.2}
 
 
@@ -130,6 +133,19 @@ class Bench:
             sys.exit(f"bench: memcaslap says\n{said}")
         seconds, operations = float(found.group(1)), int(found.group(2))
         return Run(used / operations, operations / seconds, used / seconds / 1e9)
+
+    def asked_in_text(self, name, connections, at_once):
+        """A run of gets and sets in text, so many requests at once on each connection, before some memcacheds."""
+        options = self.options
+        with contextlib.ExitStack() as stack:
+            ports = [stack.enter_context(services.memcached(options.load_processor)) for _ in range(SERVERS)]
+            port, pids = stack.enter_context(services.serving(name, self.home, ports, options.server_processor))
+            before = processor_time(pids)
+            said = json.loads(services.server.words(
+                ["taskset", "-c", str(options.load_processor), str(TEXT_LOAD), str(port), str(connections),
+                 str(at_once), str(max(1, round(options.seconds)))], 60 + 3 * options.seconds))
+            used = processor_time(pids) - before
+        return Run(used / said["operations"], said["operations"] / said["seconds"], used / said["seconds"] / 1e9)
 
     def aggregated(self, name, letters):
         """A run of an aggregator: megabytes of words of so many letters."""
@@ -232,6 +248,16 @@ def proxy(bench):
                      connections=connections, at_once=at_once)
 
 
+def text(bench):
+    """Processor time of the memcached proxy for an operation in text, beside nutcracker."""
+    ours = f"flux text {bench.options.io}"
+    for connections, at_once in ((32, 1), (128, 1), (32, 20)):
+        found = bench.turns({name: (lambda name=name: bench.asked_in_text(name, connections, at_once))
+                             for name in (ours, "nutcracker")})
+        bench.report(f"text, {connections}, {at_once} at once", ours, found, {"nutcracker": OF_NUTCRACKER},
+                     connections=connections)
+
+
 def aggregator(bench):
     """Processor time of the aggregators for a megabyte."""
     ours, by_hand, text = f"flux hadoop {bench.options.io}", "merge by hand", "sort -m"
@@ -263,7 +289,7 @@ def fairness(bench):
     bench.check("all flows in slices, of each to its end", statistics.median(total), FAIR, False)
 
 
-PARTS = {"balancer": balancer, "latency": latency, "proxy": proxy, "aggregator": aggregator, "fairness": fairness}
+PARTS = {"balancer": balancer, "latency": latency, "proxy": proxy, "text": text, "aggregator": aggregator, "fairness": fairness}
 
 
 def read_options():
@@ -283,10 +309,10 @@ def read_options():
 
 def main():
     options = read_options()
-    missing = [name for name in ("nginx", "haproxy", "apache2", "memcached")
+    missing = [name for name in ("nginx", "haproxy", "apache2", "memcached", "nutcracker")
                if subprocess.run(["which", name], capture_output=True, check=False).returncode != 0]
     if missing:
-        sys.exit(f"bench: {', '.join(missing)} missing: apt-get install nginx-light haproxy apache2-bin memcached")
+        sys.exit(f"bench: {', '.join(missing)} missing: apt-get install nginx-light haproxy apache2-bin memcached nutcracker")
     with tempfile.TemporaryDirectory() as home:
         bench = Bench(options, home)
         for part in options.part or PARTS:

@@ -51,6 +51,16 @@ backend servers
   {servers}
 """
 
+NUTCRACKER = """
+pool:
+  listen: 127.0.0.1:{port}
+  hash: fnv1a_64
+  distribution: modula
+  backlog: 4096
+  servers:
+  {servers}
+"""
+
 APACHE = """
 ServerRoot {home}
 ServerName 127.0.0.1
@@ -110,6 +120,10 @@ def command(name, home, port, servers):
     if name == "haproxy":
         lines = [f"server s{each} 127.0.0.1:{each}" for each in servers]
         return ["/usr/sbin/haproxy", "-db", "-f", configured(HAPROXY, home, name, port, lines)]
+    if name == "nutcracker":
+        lines = [f"- 127.0.0.1:{each}:1" for each in servers]
+        return ["/usr/sbin/nutcracker", "-o", f"{home}/error.log", "-s", str(free_port()), "-c",
+                configured(NUTCRACKER, home, name, port, lines)]
     lines = [f"BalancerMember http://127.0.0.1:{each}" for each in servers]
     return ["/usr/sbin/apache2", "-D", "FOREGROUND", "-f", configured(APACHE, home, name, port, lines)]
 
