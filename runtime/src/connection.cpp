@@ -258,7 +258,9 @@ io_result<connection::progress> connection::begin_message(message_parse &into, m
         into.bytes = message_bytes::copy_of(*there);
         return unexpected(EBADMSG);
     }
-    unfinished_ = std::make_unique<unfinished_input>(into, *there);
+    // Where there is no memory for one of these, the next message is read from its beginning nevertheless.
+    std::unique_ptr<message_parse> kept = into.keep();
+    unfinished_ = std::make_unique<unfinished_input>(std::move(kept), *there);
     take(*there, bytes.size());
     return bytes.size() < landing.size() ? progress::unfinished : progress::unfinished_so_far;
 }

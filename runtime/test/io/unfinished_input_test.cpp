@@ -26,7 +26,7 @@ flux::unfinished_input begun(std::string_view first)
 {
     sized::parse by;
     EXPECT_EQ(by.read(first, false), state::unfinished);
-    return flux::unfinished_input(by, bytes_of(first));
+    return flux::unfinished_input(by.keep(), bytes_of(first));
 }
 
 /// Has the rest come in pieces of so many bytes, as they are received; the most room that there was at once.

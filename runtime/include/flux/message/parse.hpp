@@ -59,8 +59,8 @@ class message_parse
     /// What all messages of its class have in common: one object for each class.
     const message_facts &facts() const noexcept { return facts_; }
 
-    /// Another object, which reads on from here when there are more bytes; this one is to read the next message. Throws
-    /// `std::bad_alloc`.
+    /// Another object, which reads on from here when there are more bytes; this one is to read the next message, also
+    /// where that throws `std::bad_alloc`.
     virtual std::unique_ptr<message_parse> keep() = 0;
     /// Takes over what one of the same class has come to, which is of no more use.
     virtual void take_over(message_parse &kept) noexcept = 0;

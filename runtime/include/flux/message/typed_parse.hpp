@@ -70,11 +70,13 @@ class typed_parse final : public message_parse
 
     std::unique_ptr<message_parse> keep() override
     {
-        auto kept = std::make_unique<typed_parse>();
-        kept->take_over(*this);
+        std::unique_ptr<typed_parse> kept(new (std::nothrow) typed_parse);
+        if (kept != nullptr) {
+            kept->take_over(*this);
+        }
         unfinished_.clear();
         goes_on_ = false;
-        return kept;
+        return kept != nullptr ? std::move(kept) : throw std::bad_alloc();
     }
 
     void take_over(message_parse &kept) noexcept override
