@@ -135,6 +135,9 @@ void end::ask_all(std::vector<request> asked, std::size_t repeats) noexcept
 void end::came(message_role as) noexcept
 {
     is_last_ = as != message_role::interim;
+    if (!is_last_) {
+        repeats_ = 0; // its reply has begun
+    }
     if (!counts_ || !is_last_) {
         return;
     }

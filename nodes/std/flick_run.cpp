@@ -326,6 +326,7 @@ void run::finish_all() noexcept
             }
         }
     }
+    order_.give_up(); // nobody gets anything any more
 }
 
 } // namespace flick
