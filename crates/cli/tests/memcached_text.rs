@@ -15,21 +15,27 @@ use support::{Server, folder, memcached, text};
 
 const LOOPS: [&[&str]; 2] = [&["--flux-workers=1", "--flux-io=reactor"], &["--flux-workers=2", "--flux-io=proactor"]];
 
-/// The proxy, built once, before these, which it is bound to so.
-fn proxy(backends: &[&Server], bound: &str, loops: &[&str]) -> Server {
+/// The proxy, built once, with its peers in simulated worlds.
+fn program() -> &'static Path {
     static ONCE: OnceLock<PathBuf> = OnceLock::new();
-    let program = ONCE.get_or_init(|| {
+    ONCE.get_or_init(|| {
         let (to, built) = (folder("memcached_text", "proxy"), folder("memcached_text", "built").join("proxy"));
         let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/memcached_proxy/text.flick");
         let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-        flux.args(["build", "--debug"]).arg(program).arg("--build-dir").arg(to).arg("-o").arg(&built);
+        flux.args(["build", "--debug"]).arg(program);
+        flux.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/memcached_text/world.cpp"));
+        flux.arg("--build-dir").arg(to).arg("-o").arg(&built);
         let said = flux.output().unwrap();
         assert!(said.status.success(), "{}", text(&said.stderr));
         built
-    });
+    })
+}
+
+/// The proxy before these, which it is bound to so.
+fn proxy(backends: &[&Server], bound: &str, loops: &[&str]) -> Server {
     let at: Vec<String> = backends.iter().map(|backend| format!("127.0.0.1:{}", backend.port)).collect();
     let at = format!("--backends={}{bound}", at.join(","));
-    Server::listening(Command::new(program).args(["--client=127.0.0.1:0", &at]).args(loops))
+    Server::listening(Command::new(program()).args(["--client=127.0.0.1:0", &at]).args(loops))
 }
 
 /// What comes last.
@@ -125,6 +131,13 @@ fn a_server_that_is_slow_keeps_its_place() {
         found.join().unwrap()
     });
     assert_eq!(found, wanted + END);
+}
+
+/// Whatever the servers and the network do, what comes is the beginning of what is to come.
+#[test]
+fn replies_are_in_order_in_simulated_worlds() {
+    let bound = "--backends=127.0.0.1:7001, 127.0.0.1:7002, 127.0.0.1:7003; keep 2 for 50ms; retry 2";
+    support::holds_in_simulated_worlds(program(), &["--client=127.0.0.1:7000", bound]);
 }
 
 /// pymemcache; fetched once.
