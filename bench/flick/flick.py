@@ -289,7 +289,8 @@ def fairness(bench):
     bench.check("all flows in slices, of each to its end", statistics.median(total), FAIR, False)
 
 
-PARTS = {"balancer": balancer, "latency": latency, "proxy": proxy, "text": text, "aggregator": aggregator, "fairness": fairness}
+PARTS = {"balancer": balancer, "latency": latency, "proxy": proxy, "text": text, "aggregator": aggregator,
+         "fairness": fairness}
 
 
 def read_options():
@@ -312,7 +313,8 @@ def main():
     missing = [name for name in ("nginx", "haproxy", "apache2", "memcached", "nutcracker")
                if subprocess.run(["which", name], capture_output=True, check=False).returncode != 0]
     if missing:
-        sys.exit(f"bench: {', '.join(missing)} missing: apt-get install nginx-light haproxy apache2-bin memcached nutcracker")
+        packages = "nginx-light haproxy apache2-bin memcached nutcracker"
+        sys.exit(f"bench: {', '.join(missing)} missing: apt-get install {packages}")
     with tempfile.TemporaryDirectory() as home:
         bench = Bench(options, home)
         for part in options.part or PARTS:

@@ -1,7 +1,7 @@
-// The world in which the proxy for the text protocol of memcached is tested before several servers, which answer as they
-// like, and end connections: replies have no numbers, so the client looks whether they come in the order of its requests.
-// Each key is asked for once, and its value is the key. The servers have one connection at a time, so there is one
-// client. See docs/simulation.md.
+// The world in which the proxy for the text protocol of memcached is tested before several servers, which answer as
+// they like, and end connections: replies have no numbers, so the client looks whether they come in the order of its
+// requests. Each key is asked for once, and its value is the key. The servers have one connection at a time, so there
+// is one client. See docs/simulation.md.
 #include <flux/simulated_peers.hpp>
 
 #include <cstdint>
