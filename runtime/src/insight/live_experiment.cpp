@@ -3,6 +3,7 @@
 #include "flux/insight/formatted_text.hpp"
 #include "flux/insight/json_text.hpp"
 #include "flux/moment.hpp"
+#include "flux/processor_use.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -82,12 +83,13 @@ struct live_experiment::reading {
     std::chrono::nanoseconds delays;
     std::uint64_t flows;
     virtual_speed_up::lives lives;
+    std::chrono::nanoseconds used;
 };
 
 live_experiment::reading live_experiment::read() noexcept
 {
     virtual_speed_up &by = on_.speed_up();
-    return {clock::now(), by.read().all, on_.flows_ended(), by.lived()};
+    return {clock::now(), by.read().all, on_.flows_ended(), by.lived(), processor_use::of_process().time};
 }
 
 void live_experiment::begin(const experiment_plan &plan)
@@ -134,25 +136,38 @@ bool live_experiment::wait_for(std::chrono::milliseconds time)
     return ended_.wait_for(alone, time, [this] { return is_to_end_; });
 }
 
+void live_experiment::begin_slice(const experiment_plan &plan, bool is_changed) noexcept
+{
+    if (plan.is_of_profile) {
+        on_.times().leave_out(is_changed);
+    } else {
+        on_.speed_up().set_part(is_changed ? plan.percent / 100.0 : 0);
+    }
+}
+
 void live_experiment::run(const experiment_plan &plan)
 {
     pthread_setname_np(pthread_self(), "flux-experiment");
     virtual_speed_up &by = on_.speed_up();
-    by.begin(plan.node);
-    on_.follow_all(true);
+    if (!plan.is_of_profile) {
+        by.begin(plan.node);
+        on_.follow_all(true);
+    }
     // Until nearly all flows are followed.
     bool is_to_end = wait_for(plan.slice);
     reading before = read();
     for (std::size_t number = 0; !is_to_end && (plan.slices == 0 || number < plan.slices); ++number) {
         // With and without, without and with: so a load that grows favours neither.
-        const unsigned percent = number % 4 == 1 || number % 4 == 2 ? plan.percent : 0;
-        by.set_part(percent / 100.0);
+        const bool is_changed = number % 4 == 1 || number % 4 == 2;
+        const unsigned percent = is_changed && !plan.is_of_profile ? plan.percent : 0;
+        begin_slice(plan, is_changed);
         is_to_end = wait_for(plan.slice);
         const reading after = read();
         const experiment_slice slice{percent, after.at - before.at, after.delays - before.delays,
                                      after.flows - before.flows,
                                      {after.lives.flows - before.lives.flows,
-                                      after.lives.together - before.lives.together}};
+                                      after.lives.together - before.lives.together},
+                                     after.used - before.used, !plan.is_of_profile || !is_changed};
         before = after;
         const std::lock_guard alone(lock_);
         if (slices_.size() == most_kept) {
@@ -162,6 +177,7 @@ void live_experiment::run(const experiment_plan &plan)
             slices_.push_back(slice);
         }
     }
+    begin_slice(plan, false);
     on_.follow_all(false);
     by.end();
     const std::lock_guard alone(lock_);
@@ -192,10 +208,11 @@ std::string live_experiment::json() const
     }
     add_list(text, "slices", slices_, "", [&](const experiment_slice &each) {
         text.add("\"percent\": %u, \"ns\": %" PRId64 ", \"delays_ns\": %" PRId64 ", \"flows\": %" PRIu64
-                 ", \"followed\": %" PRIu64 ", \"followed_ns\": %" PRId64,
+                 ", \"followed\": %" PRIu64 ", \"followed_ns\": %" PRId64 ", \"cpu_ns\": %" PRId64 ", \"timed\": %s",
                  each.percent, static_cast<std::int64_t>(each.time.count()),
                  static_cast<std::int64_t>(each.delays.count()), each.flows, each.lives.flows,
-                 static_cast<std::int64_t>(each.lives.together.count()));
+                 static_cast<std::int64_t>(each.lives.together.count()), static_cast<std::int64_t>(each.used.count()),
+                 each.is_timed ? "true" : "false");
     });
     return text.all + "}\n";
 }

@@ -170,13 +170,16 @@ admin_answer admin_pages_of_server::speed_up(const admin_request &request)
         constexpr std::uint64_t usual_slices = 40;
         constexpr std::uint64_t most_slices = 1000;
         const std::string_view node = value_in(request.query, "node");
-        if (node.empty()) {
+        const bool is_of_profile = node.empty() && value_in(request.query, "profile") == "off";
+        if (node.empty() && !is_of_profile) {
             experiment.end();
             return {200, json, experiment.json()};
         }
         const std::string_view percent = value_in(request.query, "percent");
         std::optional<experiment_plan> plan =
-            parse_experiment(std::string(node) + (percent.empty() ? "" : "=") + std::string(percent), program_);
+            is_of_profile
+                ? experiment_plan{.is_of_profile = true}
+                : parse_experiment(std::string(node) + (percent.empty() ? "" : "=") + std::string(percent), program_);
         const std::optional<std::uint64_t> slices = number_in(request.query, "slices", usual_slices, most_slices);
         const std::optional<std::uint64_t> slice_ms = number_in(request.query, "slice_ms", 250, 10'000);
         if (!plan || !slices || !slice_ms) {

@@ -139,7 +139,7 @@ void source::make_flows() noexcept
                     next.begin_spans(std::nullopt);
                 }
             }
-            if (const std::uint32_t flows = timed_.next(); flows != 0) [[unlikely]] {
+            if (const std::uint32_t flows = timed_.next(); flows != 0 && !times_.leaves_out()) [[unlikely]] {
                 next.begin_timing(times_, flows);
             }
             if (home_ == nullptr) {

@@ -89,6 +89,26 @@ TEST_P(LiveExperiment, InEverySecondSliceWhatTheNodeWorksIsAdded)
     EXPECT_FALSE(running.all.speed_up().is_on());
 }
 
+TEST(LiveExperiment, InEverySecondSliceNoFlowIsTimed)
+{
+    sample::work = [](const sample::Listen_out &) { spin(10us); };
+    sample::listen = [](sample::Listen_out &out) {
+        out = sample::Listen_out{1, 2, -1};
+        return true;
+    };
+    sample::running_source running(sample::program, sample::source_Listen, flux::strategy_kind::event, 1);
+    flux::live_experiment experiment(running.all);
+    experiment.begin({.slice = 20ms, .slices = 4, .is_of_profile = true});
+    while (experiment.slices().size() < 4) {
+        std::this_thread::sleep_for(5ms);
+    }
+    experiment.end();
+    const std::vector<flux::experiment_slice> all = experiment.slices();
+    EXPECT_EQ(std::ranges::count(all, false, &flux::experiment_slice::is_timed), 2);
+    EXPECT_GT(all.front().used, 0ns);
+    EXPECT_FALSE(running.all.times().leaves_out());
+}
+
 // Two threads, and a node in a constraint of which only one flow has its turn. Nodes sleep, so a busy machine does no
 // harm.
 double rate_with(std::chrono::microseconds before, std::chrono::microseconds in_constraint,

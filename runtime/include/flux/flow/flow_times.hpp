@@ -59,6 +59,10 @@ class flow_times
         paths_.add(of, time, times);
     }
 
+    /// No flow is timed from now on, or as usual: so that it can be seen what that costs. Any thread says so.
+    void leave_out(bool all) noexcept { leaves_out_.store(all, std::memory_order_relaxed); }
+    bool leaves_out() const noexcept { return leaves_out_.load(std::memory_order_relaxed); }
+
     /// All, as far as those that were timed show it. Throws `std::bad_alloc`.
     std::vector<divided_counts> of_nodes() const { return counts_of(nodes_); }
     std::vector<divided_counts> of_sources() const { return counts_of(sources_); }
@@ -74,6 +78,7 @@ class flow_times
     table nodes_;
     table sources_;
     path_times paths_;
+    std::atomic<bool> leaves_out_{false};
 };
 
 } // namespace flux
