@@ -40,12 +40,17 @@ bool resident::sleep_until(which_place place, moment deadline) noexcept
     state expected = nobody;
     std::atomic<state> &here = states_[place];
     sleeps_at_ = place;
+    is_timed_ = running_flow != nullptr && running_flow->timing().is_on();
+    deadline_ = deadline;
     if (here.compare_exchange_strong(expected, asleep, std::memory_order_acq_rel)) {
         if (deadline != never) {
             loop_.timers_.set(*this, deadline);
         }
         park();
         loop_.timers_.cancel(*this);
+        if (is_timed_) [[unlikely]] {
+            running_flow->timing().was_ready_at(ready_at_);
+        }
     }
     // One that was woken is not woken again before it waits again.
     const bool was_woken = here.load(std::memory_order_acquire) == woken;
@@ -58,13 +63,21 @@ bool resident::sleep_until(which_place place, moment deadline) noexcept
 bool resident::come_due() noexcept
 {
     state expected = asleep;
-    return states_[sleeps_at_].compare_exchange_strong(expected, nobody, std::memory_order_acq_rel);
+    if (!states_[sleeps_at_].compare_exchange_strong(expected, nobody, std::memory_order_acq_rel)) {
+        return false;
+    }
+    // Its time is the tick that it was rounded up to, however late the loop sees that.
+    ready_at_ = moment(std::chrono::ceil<std::chrono::milliseconds>(deadline_.time_since_epoch()));
+    return true;
 }
 
 void resident::wake_at(which_place place) noexcept
 {
     // Whoever sleeps goes on only when it is woken below, however long that takes.
     if (states_[place].exchange(woken, std::memory_order_acq_rel) == asleep) {
+        if (is_timed_) [[unlikely]] {
+            ready_at_ = loop_.now();
+        }
         loop_.wake_up(*this);
     }
 }

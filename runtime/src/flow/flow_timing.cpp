@@ -36,6 +36,7 @@ void flow_timing::begin(flow_times &to, std::uint32_t flows) noexcept
     waited_for_next_ = {};
     is_back_ = false;
     owed_.end();
+    ready_at_ = never;
 }
 
 void flow_timing::begin_branch(const flow_timing &parent) noexcept
@@ -153,6 +154,7 @@ void flow_timing::pay_parked(std::chrono::nanoseconds owed, Wait wait) noexcept
 
 void flow_timing::goes_on(time_kind away) noexcept
 {
+    ready_at_ = never;
     (away == time_kind::waited ? waited_for_next_ : of_node_[away]) += lap_away();
     if (owed_.is_on()) [[unlikely]] {
         owed_.goes_on();
@@ -161,8 +163,12 @@ void flow_timing::goes_on(time_kind away) noexcept
 
 void flow_timing::goes_on(park_reason parked) noexcept
 {
+    const moment stopped = since_;
     const std::chrono::nanoseconds time = lap_away();
-    of_node_.add_parked(parked, time);
+    const moment ready = std::exchange(ready_at_, never);
+    const std::chrono::nanoseconds late = ready > stopped && ready < since_ ? since_ - ready : moment::duration(0);
+    of_node_[time_kind::queued] += late;
+    of_node_.add_parked(parked, time - late);
     if (owed_.is_on()) [[unlikely]] {
         park_longer(owed_.parked(time, parked));
     }
@@ -181,6 +187,7 @@ void flow_timing::park_longer(std::chrono::nanoseconds time) noexcept
         }
         return !was_woken;
     });
+    ready_at_ = never;
     lap_away();
 }
 
@@ -236,7 +243,7 @@ std::uint32_t timed_flows::advance() noexcept
 {
     const std::uint32_t flows = one_in_;
     if (--left_ == 0) {
-        one_in_ = std::min(2 * one_in_, rarest);
+        one_in_ = std::min(2 * one_in_, in_the_end_);
         left_ = timed_alike;
     }
     untimed_ = one_in_;

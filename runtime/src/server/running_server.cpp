@@ -41,6 +41,7 @@ void running_server::start()
     }
     strategy_ = make_strategy();
     flow_settings flows{options_.max_flows, options_.deadline, options_.trace_one_in};
+    flows.timed_one_in = static_cast<std::uint32_t>(options_.times_one_in);
     if (options_.spans) {
         spans_.emplace(program_, *options_.spans);
         flows.spans = {&*spans_, options_.spans_one_in};
@@ -193,6 +194,7 @@ run_facts running_server::facts(facts_wanted wanted)
             processor_use::of_process().time,
             spans_ ? std::optional(spans_->counts()) : std::nullopt};
     std::tie(known.flows_made, known.flow_bytes) = sources_->flows_made();
+    known.source_cpu_time = sources_->cpu_time();
     return known;
 }
 

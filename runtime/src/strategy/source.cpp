@@ -5,6 +5,7 @@
 #include "flux/log.hpp"
 #include "flux/event/loop.hpp"
 #include "flux/io/park.hpp"
+#include "flux/processor_use.hpp"
 
 #include <algorithm>
 #include <cinttypes>
@@ -17,7 +18,7 @@ namespace flux {
 source::source(const program &of, source_number number, const flow_settings &flows, strategy &by, runner &own,
                flow_times &times, instance which)
     : program_(of), info_(of.sources[number]), number_(number), paths_(paths_of(of, info_)), strategy_(by), own_(own),
-      settings_(flows), instance_(which), home_(info_.replicable ? which.runs_on : nullptr), times_(times),
+      settings_(flows), instance_(which), home_(info_.replicable ? which.runs_on : nullptr), timed_(flows.timed_one_in), times_(times),
       flows_(info_, flows.most),
       timer_(std::chrono::milliseconds(info_.period_ms), moment()), next_id_(which.number + 1)
 {
@@ -29,7 +30,26 @@ void source::start()
         instance_.runs_on->begin(*this);
     } else {
         thread_ = std::thread([this] { run_thread(); });
+        if (pthread_getcpuclockid(thread_.native_handle(), &cpu_clock_) != 0) {
+            cpu_clock_ = {};
+        }
     }
+}
+
+std::chrono::nanoseconds source::cpu_time() const noexcept
+{
+    timespec used{};
+    if (instance_.runs_on != nullptr) {
+        return {};
+    }
+    // The clock goes with the thread, so what there was at the end is looked for behind it.
+    const bool is_known = cpu_clock_ != clockid_t{} && clock_gettime(cpu_clock_, &used) == 0;
+    const std::int64_t at_end = cpu_time_at_end_ns_.load();
+    if (at_end >= 0) {
+        return std::chrono::nanoseconds(at_end);
+    }
+    return is_known ? std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec)
+                    : std::chrono::nanoseconds(0);
 }
 
 void source::join()
@@ -111,6 +131,7 @@ void source::run_thread() noexcept
     prctl(PR_SET_TIMERSLACK, 1); // nanosecond: the kernel's 50 µs would double the shortest pause
     const on_runner here(own_);
     make_flows();
+    cpu_time_at_end_ns_.store(processor_use::of_thread().time.count());
 }
 
 void source::make_flows() noexcept

@@ -197,6 +197,26 @@ TEST_P(FlowTiming, ASleepThatNobodySeesIsParked)
     EXPECT_LT(time_of(begin, time_kind::ran), 5ms);
 }
 
+// One sleeps while another has their only loop, for longer.
+TEST(FlowTimingOfLoops, WhoCanGoOnAndWaitsForItsLoopIsNotParkedAnyMore)
+{
+    sample::work = [](const sample::Listen_out &of) {
+        if (flux::running_flow->position() == sample::node_Begin && of.successes == 0) {
+            EXPECT_EQ(flux::sleep_for(50ms), 0);
+        } else if (flux::running_flow->position() == sample::node_Begin) {
+            spin(150ms);
+        }
+    };
+    sample::listen = sample::flows(2, [](int number) { return sample::Listen_out{1, 2, -1, number}; });
+    sample::running_source running(sample::program, sample::source_Listen, flux::strategy_kind::event, 2, 1);
+    running.await_finished(2);
+    const auto nodes = running.all.times().of_nodes();
+    const divided_counts &begin = of_node(nodes, sample::node_Begin);
+    EXPECT_GE(sum_of(begin, time_kind::parked), 49ms);
+    EXPECT_LE(sum_of(begin, time_kind::parked), 52ms);
+    EXPECT_GE(sum_of(begin, time_kind::queued), 20ms);
+}
+
 TEST(TimedFlows, AreAllAtFirstAndThenFewer)
 {
     flux::timed_flows timed;
@@ -217,6 +237,14 @@ TEST(TimedFlows, AreAllAtFirstAndThenFewer)
         count += now == 0 ? 0 : 1;
     }
     EXPECT_EQ(count, 1000);
+}
+
+TEST(TimedFlows, AreAllWhereThatIsAsked)
+{
+    flux::timed_flows timed(1);
+    for (int flow = 0; flow < 1000; ++flow) {
+        ASSERT_EQ(timed.next(), 1u);
+    }
 }
 
 } // namespace

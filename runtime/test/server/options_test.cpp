@@ -137,6 +137,10 @@ TEST_F(Options, ChooseWhichFlowsAreTraced)
     EXPECT_FALSE(read({"--flux-keys=off"}).options.names_keys);
     EXPECT_TRUE(read({"--flux-keys", "on"}).options.names_keys);
     EXPECT_EQ(read({"--flux-keys=no"}).problem, "--flux-keys is to be on or off, not `no`");
+    EXPECT_EQ(read({}).options.times_one_in, 251u);
+    EXPECT_EQ(read({"--flux-times-one-in=1"}).options.times_one_in, 1u);
+    EXPECT_EQ(read({"--flux-times-one-in=0"}).problem,
+              "--flux-times-one-in is to be a number from 1 to 1000000, not `0`");
     EXPECT_EQ(read({}).options.trace_one_in, 0u);
     EXPECT_EQ(read({"--flux-speed-up=Work=25%"}).options.speed_up, "Work=25%");
     EXPECT_NE(read({"--flux-speed-up=Work", "--flux-io=simulation:1"}).problem, "");

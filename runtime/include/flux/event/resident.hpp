@@ -106,6 +106,10 @@ class resident final : public waiter, public timer_wheel::entry, public listed<r
     // Of both places; and at which of them it sleeps.
     std::atomic<state> states_[2]{};
     which_place sleeps_at_ = of_flow;
+    // Whether its flow is timed; then, when it should go on by itself, and since when it can.
+    bool is_timed_ = false;
+    moment deadline_ = never;
+    moment ready_at_ = never;
 };
 
 } // namespace flux

@@ -59,6 +59,9 @@ class flow_timing
     void stops() noexcept;
     void goes_on(time_kind away) noexcept;
     void goes_on(park_reason parked) noexcept;
+    /// What it was parked for had come at this time, and since then it has waited for its loop. It runs again, and has
+    /// not gone on yet.
+    void was_ready_at(moment then) noexcept { ready_at_ = then; }
     /// Since it called that node last its branches ran.
     void branched() noexcept;
     /// It was at `last`, and has come to its end. A branch is no flow of its source: it has its nodes alone.
@@ -82,6 +85,7 @@ class flow_timing
     // When its thread's clock was read last, and what that said.
     moment read_at_;
     processor_use used_;
+    moment ready_at_ = never;
     // Of the node that it is at, of the one to be called, of the whole flow; where it is timed.
     divided_time of_node_;
     std::chrono::nanoseconds waited_for_next_;
@@ -125,10 +129,13 @@ class time_away
 class timed_flows
 {
   public:
-    /// In the end one in so many; prime, so that flows that come in turns all have theirs.
+    /// In the end one in so many, where nothing else is said; prime, so that flows that come in turns all have theirs.
     static constexpr std::uint32_t rarest = 251;
     /// So many flows are timed before there are fewer.
     static constexpr std::uint32_t timed_alike = 64;
+
+    /// In the end one in so many is timed; all are, where that is 1.
+    explicit timed_flows(std::uint32_t one_in = rarest) noexcept : in_the_end_(one_in) {}
 
     /// 0 where the next flow is not timed; else how many it stands for: itself and those since the one before.
     std::uint32_t next() noexcept
@@ -142,6 +149,7 @@ class timed_flows
   private:
     std::uint32_t advance() noexcept;
 
+    std::uint32_t in_the_end_;
     std::uint32_t untimed_ = 1;
     std::uint32_t one_in_ = 1;
     std::uint32_t left_ = timed_alike;

@@ -40,6 +40,8 @@ struct flow_settings {
     std::uint64_t trace_one_in = 0;
     /// Of which the spans are kept.
     span_settings spans = {};
+    /// In the end one in so many is timed (`flow/flow_timing.hpp`).
+    std::uint32_t timed_one_in = timed_flows::rarest;
 };
 
 /// Which instance of a source it is. A source that is not replicable has one.
@@ -108,6 +110,9 @@ class source
     /// How many flows were made for it, and how many bytes each has. Any thread calls this.
     std::pair<std::size_t, std::size_t> flows_made() const noexcept { return flows_.made(); }
 
+    /// How long its thread has had a processor, where it has one of its own. Any thread calls this.
+    std::chrono::nanoseconds cpu_time() const noexcept;
+
     /// Runs a flow of this source to its end on the calling thread, counts it, and takes it back.
     void run(flow &started, runner &on) noexcept;
 
@@ -175,6 +180,9 @@ class source
     std::atomic<flow *> making_{nullptr};
     std::atomic<bool> ended_{false};
     std::thread thread_;
+    // Of its thread: the clock of what it has had of processors, and what that was at its end; negative before.
+    clockid_t cpu_clock_{};
+    std::atomic<std::int64_t> cpu_time_at_end_ns_{-1};
 };
 
 } // namespace flux
