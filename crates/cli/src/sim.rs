@@ -9,12 +9,13 @@ use flux_ir::flow::Flow;
 use flux_ir::program::{ConstraintId, Origin};
 use flux_sim::estimates::{Estimates, distribution};
 use flux_sim::interval::Interval;
-use flux_sim::machine::{Arrivals, Runtime, Setting};
+use flux_sim::machine::{Arrivals, Runtime, Setting, Sharing};
 use flux_sim::measured::measured;
 use flux_sim::plot;
 use flux_sim::predict::{Limiting, Prediction, predict};
 use flux_sim::random::Distribution;
 use flux_sim::recorded::Recorded;
+use flux_sim::turns::Slices;
 use serde_json::{Value, json};
 
 /// What comes.
@@ -183,7 +184,9 @@ pub fn setting(arguments: &Simulated, server: &Server, flow: &Flow, cpus: u32, l
         SimulatedRuntime::Event => Runtime::Event(workers.unwrap_or(cpus)),
     };
     let flows = f64::from(arguments.flows);
-    Setting { cpus, runtime, arrivals: arrivals.collect(), warm_up: flows / 5.0, flows }
+    // Few machines have one CPU, also where a server is given one.
+    let sharing = Sharing::Turns(Slices::of_linux(cpus.max(2)));
+    Setting { cpus, sharing, runtime, arrivals: arrivals.collect(), warm_up: flows / 5.0, flows }
 }
 
 /// What limits, as a reader knows it.

@@ -22,6 +22,8 @@ pub struct Profile {
     pub seconds: f64,
     /// How long its threads have had a processor, together.
     pub cpu_seconds: f64,
+    /// Of these, the threads of sources; 0 where it does not say.
+    pub source_cpu_seconds: f64,
     /// Of all sources.
     pub flows: Flows,
     /// Each source.

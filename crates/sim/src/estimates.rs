@@ -183,7 +183,7 @@ impl Estimates {
         self.work.insert(name.to_owned(), work);
     }
 
-    /// For a flow a CPU is used for so many seconds outside of its nodes, as its source makes it.
+    /// For a flow a CPU is used for so many seconds outside of its nodes, before the first of them.
     pub fn set_outside(&mut self, seconds: f64) {
         self.outside = seconds;
     }

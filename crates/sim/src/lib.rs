@@ -23,4 +23,5 @@ pub mod random;
 pub mod recorded;
 pub mod script;
 mod threads;
+pub mod turns;
 pub mod walk;

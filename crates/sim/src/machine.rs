@@ -6,10 +6,11 @@ use crate::fair_lock::{FairLock, Passed};
 use crate::fork::Forked;
 use crate::observe::{Observed, Observer, Reason};
 use crate::processors::Processors;
+pub use crate::processors::Sharing;
 use crate::random::{Distribution, Random};
 use crate::recorded::Recorded;
 use crate::script::{Action, Actions, Fork, Lock, Script, Workload};
-use crate::threads::{Begins, Threads};
+use crate::threads::{Begins, Ready, Threads};
 use std::collections::VecDeque;
 
 pub use crate::threads::Runtime;
@@ -19,6 +20,8 @@ pub use crate::threads::Runtime;
 pub struct Setting {
     /// How many CPUs there are.
     pub cpus: usize,
+    /// How threads have the CPUs.
+    pub sharing: Sharing,
     /// What runs the flows.
     pub runtime: Runtime,
     /// Where flows come from, one for each source.
@@ -179,7 +182,7 @@ impl<'a> Machine<'a> {
             arriving,
             now: 0.0,
             agenda: Agenda::default(),
-            processors: Processors::new(setting.cpus),
+            processors: Processors::new(setting.cpus, setting.sharing, setting.runtime == Runtime::Thread),
             threads: Threads::new(setting.runtime),
             sources,
             locks: vec![],
@@ -349,6 +352,15 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// The thread that it runs on: its source's, its loop, or one of its own.
+    fn thread(&self, at: usize) -> usize {
+        match self.executions[at].place {
+            Place::Source => self.executions[at].source,
+            Place::Thread(thread) if self.threads.is_loop() => self.sources.len() + thread,
+            Place::Thread(_) => self.sources.len() + at,
+        }
+    }
+
     /// Does what an execution does until it computes, waits or ends.
     fn advance(&mut self, at: usize) {
         if let Some(lock) = self.executions[at].tries.take()
@@ -376,7 +388,8 @@ impl<'a> Machine<'a> {
                 }
                 Action::Compute(seconds) if seconds > 0.0 => {
                     (execution.since, execution.reason) = (self.now, Reason::Cpus(seconds));
-                    return self.processors.begin(self.now, at, seconds);
+                    let thread = self.thread(at);
+                    return self.processors.begin(self.now, thread, at, seconds);
                 }
                 Action::Wait(seconds) if seconds > 0.0 => {
                     self.agenda.put(self.now + seconds, Event::Woken(at));
@@ -435,14 +448,16 @@ impl<'a> Machine<'a> {
 
     /// Goes to the end of the queue of its loop.
     fn park_ready(&mut self, at: usize, thread: usize) {
+        self.processors.leave(self.now, self.thread(at));
         let execution = &mut self.executions[at];
         (execution.since, execution.reason) = (self.now, Reason::Threads);
-        self.threads.ready(thread, Begins::Execution(at));
+        self.threads.ready(thread, Ready::GaveWay, Begins::Execution(at));
         self.leave(thread);
     }
 
     /// It waits: a loop goes on with others, a thread does not.
     fn park(&mut self, at: usize, reason: Reason) {
+        self.processors.leave(self.now, self.thread(at));
         let execution = &mut self.executions[at];
         (execution.since, execution.reason) = (self.now, reason);
         if let Place::Thread(thread) = execution.place
@@ -459,7 +474,7 @@ impl<'a> Machine<'a> {
             Place::Thread(thread) if self.threads.is_loop() => {
                 let execution = &mut self.executions[at];
                 (execution.since, execution.reason) = (self.now, Reason::Threads);
-                self.threads.ready(thread, Begins::Execution(at));
+                self.threads.ready(thread, Ready::Woken, Begins::Execution(at));
                 self.occupy();
             }
             _ => self.runnable.push_back(at),
@@ -489,6 +504,9 @@ impl<'a> Machine<'a> {
                 Some(at) => {
                     self.waited(at);
                     self.executions[at].place = Place::Thread(thread);
+                    if !self.threads.is_loop() {
+                        self.processors.renew(self.thread(at));
+                    }
                     self.runnable.push_back(at);
                 }
                 None => self.threads.leave(self.now, thread),
@@ -589,6 +607,7 @@ impl<'a> Machine<'a> {
 
     /// An execution has done all: a source hands its flow on, others leave their thread.
     fn end(&mut self, at: usize) {
+        self.processors.leave(self.now, self.thread(at));
         let Execution { source, arrived, place, is_branch, .. } = self.executions[at];
         let then = self.executions[at].then.take();
         match place {

@@ -8,7 +8,7 @@ use crate::estimates::{Estimates, Part, Work};
 use crate::random::{Distribution, Histogram};
 use flux_ir::external::ExternalRole;
 use flux_ir::flow::{End, Flow, Line};
-use flux_ir::program::Body;
+use flux_ir::program::{Body, Origin};
 use flux_profile::histogram::Histogram as Measured;
 use flux_profile::profile::{NodeTimes, Profile};
 use std::collections::{BTreeSet, HashMap};
@@ -44,7 +44,14 @@ pub fn measured(flow: &Flow, json: &str) -> Result<Estimates, String> {
             estimates.set_work(&node.name, Work { parts: parts(node), fails });
         }
     }
-    estimates.set_outside(outside(&profile, &known));
+    let each_s = |seconds: f64| seconds / profile.flows.started.max(1) as f64;
+    if profile.source_cpu_seconds > 0.0 {
+        let parts = vec![Part::Compute(Distribution::Constant(each_s(profile.source_cpu_seconds)))];
+        for node in producing(flow) {
+            estimates.set_work(&node, Work { parts: parts.clone(), fails: 0.0 });
+        }
+    }
+    estimates.set_outside(each_s(outside_s(&profile, &known)));
     for (_, function) in flow.functions.iter() {
         if let End::Dispatch { lines, .. } = &function.body.end {
             let labels: Vec<_> = lines.iter().map(|line| flow.line_label(function, line)).collect();
@@ -54,12 +61,22 @@ pub fn measured(flow: &Flow, json: &str) -> Result<Estimates, String> {
     Ok(estimates)
 }
 
-/// How long processors worked for a flow outside of these nodes, in seconds: for its source, its loop, its connection.
-fn outside(profile: &Profile, of: &BTreeSet<String>) -> f64 {
+/// How long processors worked outside of these nodes and of threads of sources, in seconds: for loops, for connections.
+fn outside_s(profile: &Profile, of: &BTreeSet<String>) -> f64 {
     let ran = |node: &NodeTimes| node.times.ran.sum_ns() as f64 * 1e-9;
     let in_nodes: f64 = profile.node_times.iter().filter(|node| of.contains(&node.name)).map(ran).sum();
-    let flows = profile.flows.started;
-    if flows > 0 { (profile.cpu_seconds - in_nodes).max(0.0) / flows as f64 } else { 0.0 }
+    (profile.cpu_seconds - profile.source_cpu_seconds - in_nodes).max(0.0)
+}
+
+/// The nodes that make flows on threads of their own.
+fn producing(flow: &Flow) -> BTreeSet<String> {
+    let program = &flow.program;
+    let nodes = program.sources.iter().filter_map(|source| match &source.origin {
+        Origin::Node(made) => Some(&program.nodes[made.node]),
+        Origin::Timer(_) => None,
+    });
+    let calls = nodes.filter(|node| matches!(node.body, Body::External(_) | Body::Computed(_)));
+    calls.map(|node| node.name.to_string()).collect()
 }
 
 /// The names of the nodes and handlers that do something.

@@ -1,14 +1,90 @@
-//! The CPUs, shared by the threads that compute: with more threads than CPUs each gets an equal part, as an operating
-//! system gives them in slices that are short beside what nodes take (processor sharing).
+//! The CPUs, and how threads that compute have them: in turns as Linux gives them (`turns.rs`), or, with more threads
+//! than CPUs, each an equal part, as if slices were short beside what nodes take (processor sharing).
 //!
-//! Each second in which a thread has a CPU to itself is a second of service; all who compute are served equally fast,
+//! Of equal parts: each second in which a thread has a CPU to itself is a second of service; all who compute are served equally fast,
 //! so who ends next is who was to end first in service, and a change of speed changes no order.
 
 use crate::agenda::Agenda;
+use crate::turns::{Slices, Turns};
+
+/// How threads have the CPUs.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Sharing {
+    /// All who compute have equal parts.
+    Equal,
+    /// In turns.
+    Turns(Slices),
+}
 
 /// The CPUs, and who computes on them.
 #[derive(Debug)]
-pub struct Processors {
+pub enum Processors {
+    /// All who compute have equal parts.
+    Equal(EqualParts),
+    /// In turns.
+    Turns(Turns),
+}
+
+impl Processors {
+    /// So many CPUs. Where threads begin, they are new ones, or some that wake.
+    pub fn new(cpus: usize, sharing: Sharing, begins_new: bool) -> Self {
+        match sharing {
+            Sharing::Equal => Self::Equal(EqualParts::new(cpus)),
+            Sharing::Turns(slices) => Self::Turns(Turns::new(cpus, slices, begins_new)),
+        }
+    }
+
+    /// Somebody begins to compute on this thread for so many seconds.
+    pub fn begin(&mut self, now: f64, thread: usize, who: usize, seconds: f64) {
+        match self {
+            Self::Equal(parts) => parts.begin(now, who, seconds),
+            Self::Turns(turns) => turns.begin(now, thread, who, seconds),
+        }
+    }
+
+    /// The thread waits, or has ended: whoever has ended to compute has not begun again.
+    pub fn leave(&mut self, now: f64, thread: usize) {
+        if let Self::Turns(turns) = self {
+            turns.leave(now, thread);
+        }
+    }
+
+    /// This thread is another one from now on.
+    pub fn renew(&mut self, thread: usize) {
+        if let Self::Turns(turns) = self {
+            turns.renew(thread);
+        }
+    }
+
+    /// When something happens next, if nothing changes, and the number of the change that this is true for; none where
+    /// that was said before.
+    pub fn announce(&mut self) -> Option<(f64, u64)> {
+        match self {
+            Self::Equal(parts) => parts.announce(),
+            Self::Turns(turns) => turns.announce(),
+        }
+    }
+
+    /// Takes out the one that ends now; none where nobody does, or something has changed since that was known.
+    pub fn end(&mut self, now: f64, changes: u64) -> Option<usize> {
+        match self {
+            Self::Equal(parts) => parts.end(now, changes),
+            Self::Turns(turns) => turns.end(now, changes),
+        }
+    }
+
+    /// How many seconds CPUs were in use until `now`, summed over all.
+    pub fn busy(&mut self, now: f64) -> f64 {
+        match self {
+            Self::Equal(parts) => parts.busy(now),
+            Self::Turns(turns) => turns.busy(now),
+        }
+    }
+}
+
+/// CPUs of which all who compute have equal parts.
+#[derive(Debug)]
+pub struct EqualParts {
     cpus: f64,
     computing: Agenda<usize>,
     /// The service that one who has computed from the beginning has got.
@@ -21,9 +97,9 @@ pub struct Processors {
     announced: u64,
 }
 
-impl Processors {
+impl EqualParts {
     /// So many CPUs.
-    pub fn new(cpus: usize) -> Self {
+    fn new(cpus: usize) -> Self {
         Self {
             cpus: cpus as f64,
             computing: Agenda::default(),
@@ -51,7 +127,7 @@ impl Processors {
     }
 
     /// Somebody begins to compute for so many seconds.
-    pub fn begin(&mut self, now: f64, who: usize, seconds: f64) {
+    fn begin(&mut self, now: f64, who: usize, seconds: f64) {
         self.advance(now);
         self.computing.put(self.service + seconds, who);
         self.changes += 1;
@@ -59,7 +135,7 @@ impl Processors {
 
     /// When the next one ends, if nothing changes, and the number of the change that this is true for; none where that
     /// was said before.
-    pub fn announce(&mut self) -> Option<(f64, u64)> {
+    fn announce(&mut self) -> Option<(f64, u64)> {
         if std::mem::replace(&mut self.announced, self.changes) == self.changes {
             return None;
         }
@@ -68,7 +144,7 @@ impl Processors {
     }
 
     /// Takes out the one that ends now; none where something has changed since that was known.
-    pub fn end(&mut self, now: f64, changes: u64) -> Option<usize> {
+    fn end(&mut self, now: f64, changes: u64) -> Option<usize> {
         if changes != self.changes {
             return None;
         }
@@ -80,7 +156,7 @@ impl Processors {
     }
 
     /// How many seconds CPUs were in use until `now`, summed over all.
-    pub fn busy(&mut self, now: f64) -> f64 {
+    fn busy(&mut self, now: f64) -> f64 {
         self.advance(now);
         self.busy
     }

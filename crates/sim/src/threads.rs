@@ -1,5 +1,7 @@
-//! What runs flows: a thread for each, the threads of a pool, or event loops. Those who wait for one are served first
-//! come, first served; the threads of a pool take branches before new flows, and a loop keeps what has begun on it.
+//! What runs flows: a thread for each, the threads of a pool, or event loops. Those who wait for a thread are served
+//! first come, first served; the threads of a pool take branches before new flows. A loop keeps what has begun on it,
+//! and goes on with what is next by the runtime's own order (`runtime/include/flux/event/scheduler.hpp`): what was woken
+//! has every second turn, and branches, new flows and those that gave way have the others.
 
 use std::collections::VecDeque;
 
@@ -16,6 +18,20 @@ pub enum Runtime {
 
 /// A loop goes on with the flow that it has for so many seconds, if that does not wait before.
 const SLICE: f64 = 100e-6;
+
+/// What can run on a loop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ready {
+    /// It waited for something that has come.
+    Woken,
+    /// A branch of one that has begun.
+    Branch,
+    /// It let others go on first: its turn is not before those have begun who waited then.
+    GaveWay,
+}
+
+/// The classes that have the turns that those who were woken have not; the second is of new flows.
+const OTHERS: [Option<Ready>; 3] = [Some(Ready::Branch), None, Some(Ready::GaveWay)];
 
 /// What a thread can begin with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,9 +50,10 @@ pub struct Threads {
     loops: Vec<Loop>,
     /// How many have something to do.
     occupied: usize,
-    new: VecDeque<(u64, Begins)>,
+    new: VecDeque<Begins>,
+    /// How many new flows have begun.
+    begun: u64,
     offered: VecDeque<Begins>,
-    put: u64,
     busy: f64,
     at: f64,
 }
@@ -45,7 +62,46 @@ pub struct Threads {
 struct Loop {
     is_running: bool,
     since: f64,
-    ready: VecDeque<(u64, Begins)>,
+    woken: VecDeque<Begins>,
+    branches: VecDeque<Begins>,
+    /// With how many new flows are to have begun before.
+    gave_way: VecDeque<(u64, Begins)>,
+    /// Whether those who were woken had the last turn.
+    was_woken: bool,
+    /// Which of the others had theirs last.
+    last: usize,
+}
+
+impl Loop {
+    /// Takes out what is next; none where that is a new flow or nothing.
+    fn next(&mut self, new: &mut VecDeque<Begins>, taken: &mut u64) -> Option<Begins> {
+        self.was_woken = !self.was_woken;
+        if self.was_woken
+            && let Some(woken) = self.woken.pop_front()
+        {
+            return Some(woken);
+        }
+        let is_only = self.woken.is_empty() && self.branches.is_empty() && new.is_empty();
+        for _ in 0..OTHERS.len() {
+            self.last = (self.last + 1) % OTHERS.len();
+            let found = match OTHERS[self.last] {
+                None => new.pop_front().inspect(|_| *taken += 1),
+                Some(Ready::Branch) => self.branches.pop_front(),
+                _ if self.gave_way.front().is_some_and(|(after, _)| is_only || *taken >= *after) => {
+                    self.gave_way.pop_front().map(|(_, begins)| begins)
+                }
+                _ => None,
+            };
+            if found.is_some() {
+                return found;
+            }
+        }
+        self.woken.pop_front()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.woken.is_empty() && self.branches.is_empty() && self.gave_way.is_empty()
+    }
 }
 
 impl Threads {
@@ -56,7 +112,7 @@ impl Threads {
             Runtime::Thread | Runtime::Pool(_) => vec![],
         };
         let (new, offered) = (VecDeque::new(), VecDeque::new());
-        Self { runtime, loops, occupied: 0, new, offered, put: 0, busy: 0.0, at: 0.0 }
+        Self { runtime, loops, occupied: 0, new, begun: 0, offered, busy: 0.0, at: 0.0 }
     }
 
     /// How many there are; none where there are as many as are asked for.
@@ -75,20 +131,24 @@ impl Threads {
 
     /// A new flow waits for a thread.
     pub fn begin(&mut self, execution: usize) {
-        self.put += 1;
-        self.new.push_back((self.put, Begins::Execution(execution)));
+        self.new.push_back(Begins::Execution(execution));
     }
 
-    /// One that was on this loop can go on.
-    pub fn ready(&mut self, thread: usize, what: Begins) {
-        self.put += 1;
-        self.loops[thread].ready.push_back((self.put, what));
+    /// One that was on this loop can go on, for this.
+    pub fn ready(&mut self, thread: usize, how: Ready, what: Begins) {
+        let after = self.begun + self.new.len() as u64;
+        let one = &mut self.loops[thread];
+        match how {
+            Ready::Woken => one.woken.push_back(what),
+            Ready::Branch => one.branches.push_back(what),
+            Ready::GaveWay => one.gave_way.push_back((after, what)),
+        }
     }
 
     /// A branch of one that runs on this thread can begin.
     pub fn offer(&mut self, thread: usize, fork: usize) {
         match self.is_loop() {
-            true => self.ready(thread, Begins::Branch(fork)),
+            true => self.ready(thread, Ready::Branch, Begins::Branch(fork)),
             false => self.offered.push_back(Begins::Branch(fork)),
         }
     }
@@ -98,28 +158,24 @@ impl Threads {
         let (thread, begins) = match self.size() {
             Some(size) if !self.is_loop() && self.occupied >= size => return None,
             _ if self.is_loop() => self.next_of_loops(now)?,
-            _ => (0, self.offered.pop_front().or_else(|| self.new.pop_front().map(|(_, begins)| begins))?),
+            _ => (0, self.offered.pop_front().or_else(|| self.new.pop_front())?),
         };
         self.advance(now);
         self.occupied += 1;
         Some((thread, begins))
     }
 
-    /// What an idle loop does next: what has waited for longest, of its own and of new flows.
+    /// What an idle loop does next.
     fn next_of_loops(&mut self, now: f64) -> Option<(usize, Begins)> {
-        let new = self.new.front().map(|(put, _)| *put);
-        let idle = self.loops.iter().enumerate().filter(|(_, one)| !one.is_running);
-        let first = idle
-            .filter_map(|(at, one)| {
-                let own = one.ready.front().map(|(put, _)| *put);
-                Some((own.into_iter().chain(new).min()?, own, at))
-            })
-            .min()?;
-        let (put, own, at) = first;
-        let one = &mut self.loops[at];
-        (one.is_running, one.since) = (true, now);
-        let queue = if own == Some(put) { &mut one.ready } else { &mut self.new };
-        queue.pop_front().map(|(_, begins)| (at, begins))
+        for (at, one) in self.loops.iter_mut().enumerate() {
+            if !one.is_running
+                && let Some(begins) = one.next(&mut self.new, &mut self.begun)
+            {
+                (one.is_running, one.since) = (true, now);
+                return Some((at, begins));
+            }
+        }
+        None
     }
 
     /// A thread has nothing to do any more.
@@ -134,7 +190,7 @@ impl Threads {
     /// Whether a flow that could go on lets others of its loop go on first.
     pub fn yields(&self, thread: usize, now: f64) -> bool {
         self.is_loop() && now - self.loops[thread].since >= SLICE && {
-            !self.loops[thread].ready.is_empty() || !self.new.is_empty()
+            !self.loops[thread].is_empty() || !self.new.is_empty()
         }
     }
 

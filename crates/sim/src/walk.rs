@@ -48,8 +48,8 @@ impl Workload for Flows<'_> {
             }
             inputs = Some(values);
         }
-        walk.actions.push(Action::Compute(walk.flows.estimates.outside()));
         let produce = std::mem::take(&mut walk.actions).into();
+        walk.actions.push(Action::Compute(walk.flows.estimates.outside()));
         let inputs = inputs.unwrap_or_else(|| walk.fresh(flow.functions[entry.run].inputs.len()));
         walk.function(entry.run, inputs);
         Script { produce, run: Some(walk.actions.into()) }

@@ -7,7 +7,7 @@ use flux_ir::flow::Flow;
 use flux_ir::program::ConstraintId;
 use flux_sim::advice::{Advice, Change, advise};
 use flux_sim::estimates::Estimates;
-use flux_sim::machine::{Arrivals, Runtime, Setting};
+use flux_sim::machine::{Arrivals, Runtime, Setting, Sharing};
 use flux_source::SourceMap;
 
 const PROGRAM: &str = "
@@ -32,7 +32,8 @@ fn flow() -> Flow {
 fn advised(estimates: &[&str], cpus: usize, runtime: Runtime, arrivals: Arrivals) -> Vec<Advice> {
     let flow = flow();
     let estimates = Estimates::read(&flow, estimates.iter().copied()).unwrap();
-    let setting = Setting { cpus, runtime, arrivals: vec![arrivals], warm_up: 1000.0, flows: 5000.0 };
+    let setting =
+        Setting { cpus, sharing: Sharing::Equal, runtime, arrivals: vec![arrivals], warm_up: 1000.0, flows: 5000.0 };
     advise(&flow, &estimates, &setting, 0.9, 1)
 }
 

@@ -5,7 +5,7 @@
 mod support;
 
 use flux_sim::estimates::Part;
-use flux_sim::machine::{Arrivals, Runtime, Setting};
+use flux_sim::machine::{Arrivals, Runtime, Setting, Sharing};
 use flux_sim::measured::measured;
 use flux_sim::predict::predict;
 use support::{PAGES, flow};
@@ -48,6 +48,7 @@ fn times_are_drawn_as_they_were_measured() {
     let estimates = measured(&flow, PROFILE).unwrap();
     let setting = Setting {
         cpus: 4,
+        sharing: Sharing::Equal,
         runtime: Runtime::Thread,
         arrivals: vec![Arrivals::Poisson(10.0)],
         warm_up: 500.0,

@@ -9,7 +9,7 @@
 
 use flux_ir::program::Mode;
 use flux_sim::interval::Interval;
-use flux_sim::machine::{Arrivals, Runtime, Setting, run};
+use flux_sim::machine::{Arrivals, Runtime, Setting, Sharing, run};
 use flux_sim::random::{Distribution, Random};
 use flux_sim::script::{Action, Branch, Fork, Lock, Script};
 use serde_json::{Value, json};
@@ -104,7 +104,8 @@ fn here(network: &Value, flows: f64) -> Vec<(f64, f64)> {
         }
         None => Arrivals::Poisson(network["rate"].as_f64().unwrap()),
     };
-    let setting = Setting { cpus, runtime, arrivals: vec![arrivals], warm_up: flows / 5.0, flows };
+    let setting =
+        Setting { cpus, sharing: Sharing::Equal, runtime, arrivals: vec![arrivals], warm_up: flows / 5.0, flows };
     let mut workload = |_: usize, random: &mut Random| {
         let routes = network["routes"].as_array().unwrap();
         let mut drawn = random.unit();

@@ -6,14 +6,21 @@ mod support;
 
 use flux_ir::flow::Flow;
 use flux_sim::estimates::Estimates;
-use flux_sim::machine::{Arrivals, Runtime, Setting};
+use flux_sim::machine::{Arrivals, Runtime, Setting, Sharing};
 use flux_sim::predict::{Limiting, Prediction, predict};
 use support::{PAGES, flow};
 
 fn predicted(flow: &Flow, estimates: &[&str], cpus: usize, runtime: Runtime, rate: f64) -> Prediction {
     let estimates = Estimates::read(flow, estimates.iter().copied()).unwrap();
     assert_eq!(estimates.missing(flow), [""; 0]);
-    let setting = Setting { cpus, runtime, arrivals: vec![Arrivals::Poisson(rate)], warm_up: 2000.0, flows: 12_000.0 };
+    let setting = Setting {
+        cpus,
+        sharing: Sharing::Equal,
+        runtime,
+        arrivals: vec![Arrivals::Poisson(rate)],
+        warm_up: 2000.0,
+        flows: 12_000.0,
+    };
     predict(flow, &estimates, &setting, 1)
 }
 

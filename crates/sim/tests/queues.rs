@@ -8,11 +8,12 @@
 
 use flux_ir::program::Mode;
 use flux_sim::interval::Interval;
-use flux_sim::machine::{Arrivals, Runtime, Setting, run, run_saturated, saturating};
+use flux_sim::machine::{Arrivals, Runtime, Setting, Sharing, run, run_saturated, saturating};
 use flux_sim::observe::Observed;
 use flux_sim::random::{Distribution, Random};
 use flux_sim::recorded::Recorded;
 use flux_sim::script::{Action, Branch, Fork, Lock, Script};
+use flux_sim::turns::Slices;
 use std::rc::Rc;
 
 const UNIT: Distribution = Distribution::Exponential(1.0);
@@ -26,7 +27,14 @@ fn computing(service: Distribution) -> impl Fn(usize, &mut Random) -> Script {
 }
 
 fn setting(cpus: usize, runtime: Runtime, rate: f64) -> Setting {
-    Setting { cpus, runtime, arrivals: vec![Arrivals::Poisson(rate)], warm_up: 400.0, flows: 2500.0 }
+    Setting {
+        cpus,
+        sharing: Sharing::Equal,
+        runtime,
+        arrivals: vec![Arrivals::Poisson(rate)],
+        warm_up: 400.0,
+        flows: 2500.0,
+    }
 }
 
 /// Holds a figure of a model against the true one.
@@ -119,6 +127,23 @@ fn any_service_first_come_first_served() {
     }
 }
 
+/// Slices that are short beside the work are equal parts.
+#[test]
+fn any_service_in_short_turns() {
+    let sharing = Sharing::Turns(Slices { slice: 0.05, tick: 0.05 });
+    for service in [Distribution::Constant(1.0), UNIT] {
+        let queue = Setting { sharing, ..setting(1, Runtime::Thread, 0.6) };
+        check(&queue, computing(service), Observed::mean, 1.0 / (1.0 - 0.6));
+    }
+    // Nothing is lost in turns, nor by two CPUs: half of each is in use.
+    for runtime in [Runtime::Thread, Runtime::Pool(16), Runtime::Event(2)] {
+        let queue = Setting { sharing: Sharing::Turns(Slices::of_linux(2)), ..setting(2, runtime, 1.0) };
+        let short = |_: usize, random: &mut Random| script([Action::Compute(0.01 * UNIT.sample(random))]);
+        let queue = Setting { arrivals: vec![Arrivals::Poisson(100.0)], ..queue };
+        check(&queue, short, |seen| seen.cpus, 0.5);
+    }
+}
+
 /// Where all are served at once, only the mean service matters (Kleinrock, "Queueing Systems", volume 2, section 4.4).
 #[test]
 fn any_service_all_at_once() {
@@ -155,7 +180,14 @@ fn clients_that_think() {
     let throughput = 1.0 - 1.0 / weights.iter().sum::<f64>();
     let arrivals = vec![Arrivals::Clients(clients, Distribution::Exponential(think))];
     for runtime in [Runtime::Event(1), Runtime::Thread, Runtime::Pool(1)] {
-        let queue = Setting { cpus: 1, runtime, arrivals: arrivals.clone(), warm_up: 400.0, flows: 2500.0 };
+        let queue = Setting {
+            cpus: 1,
+            sharing: Sharing::Equal,
+            runtime,
+            arrivals: arrivals.clone(),
+            warm_up: 400.0,
+            flows: 2500.0,
+        };
         check(&queue, computing(UNIT), Observed::throughput, throughput);
         check(&queue, computing(UNIT), Observed::mean, clients as f64 / throughput - think);
     }
@@ -235,7 +267,14 @@ fn readers_and_writers() {
         };
         let arrivals = vec![Arrivals::Poisson(reads), Arrivals::Poisson(writes)];
         for runtime in [Runtime::Thread, Runtime::Event(1)] {
-            let queue = Setting { cpus: 1, runtime, arrivals: arrivals.clone(), warm_up: 400.0, flows: 2500.0 };
+            let queue = Setting {
+                cpus: 1,
+                sharing: Sharing::Equal,
+                runtime,
+                arrivals: arrivals.clone(),
+                warm_up: 400.0,
+                flows: 2500.0,
+            };
             check(&queue, workload, Observed::mean, mean);
             let waits = |seen: &Observed| seen.waits.constraints[0] / seen.seconds;
             check(&queue, workload, waits, waiting);

@@ -1,0 +1,362 @@
+//! CPUs that threads take in turns, as Linux has them: by earliest eligible virtual deadline first (Stoica and
+//! Abdel-Wahab, 1995; `kernel/sched/fair.c` from 6.6 on), with threads of equal weight.
+//!
+//! Each CPU has a queue of its own. The virtual time of a thread is what it has computed; one is eligible that is not
+//! before the mean of its queue, and of these the one runs whose deadline is the earliest: a slice after its virtual
+//! time when it began it. A thread that wakes stands at the mean; if its deadline is the earliest it runs at once, but
+//! not before the one that runs has had its slice. That is looked at when somebody wakes, and at each tick. So work
+//! that is shorter than a slice is hardly ever shared, and what comes late may come first: that is neither first come,
+//! first served, nor equal parts.
+
+/// How long these are.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Slices {
+    /// What a thread gets at once, in seconds, where others wait.
+    pub slice: f64,
+    /// How often it is looked whether the one that runs has had its slice, in seconds.
+    pub tick: f64,
+}
+
+impl Slices {
+    /// Those of Linux on a machine with so many CPUs, with 250 ticks a second as most distributions have them.
+    pub fn of_linux(cpus: usize) -> Self {
+        Self { slice: 0.7e-3 * f64::from(1 + cpus.clamp(1, 8).ilog2()), tick: 4e-3 }
+    }
+}
+
+/// A thread, as the CPUs see it.
+#[derive(Clone, Debug)]
+struct Thread {
+    state: State,
+    /// Whether it was never on a CPU.
+    is_new: bool,
+    virtual_time: f64,
+    deadline: f64,
+    /// Until this virtual time nobody takes its CPU.
+    protected: f64,
+    /// How far it was behind the mean when it left.
+    lag: f64,
+    cpu: usize,
+    /// Who computes on it, and for how long still; none where it has just ended and may go on at this moment.
+    computes: Option<usize>,
+    left: f64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Away,
+    Queued,
+    Running,
+}
+
+const NEW: Thread = Thread {
+    state: State::Away,
+    is_new: true,
+    virtual_time: 0.0,
+    deadline: 0.0,
+    protected: 0.0,
+    lag: 0.0,
+    cpu: 0,
+    computes: None,
+    left: 0.0,
+};
+
+#[derive(Default, Debug)]
+struct Cpu {
+    current: Option<usize>,
+    queue: Vec<usize>,
+    /// Of the queue's virtual times.
+    sum: f64,
+    /// The mean when it was idle last.
+    idle_at: f64,
+    tick: u64,
+}
+
+/// The CPUs and their threads.
+#[derive(Debug)]
+pub struct Turns {
+    slices: Slices,
+    cpus: Vec<Cpu>,
+    threads: Vec<Thread>,
+    /// Whether a thread that begins is a new one, and not one of a pool that wakes.
+    begins_new: bool,
+    at: f64,
+    busy: f64,
+    changes: u64,
+    announced: u64,
+}
+
+/// Two moments are the same that differ by less, in seconds.
+const SAME: f64 = 1e-12;
+
+impl Turns {
+    /// So many CPUs. What begins is a new thread each time, or one that wakes.
+    pub fn new(cpus: usize, slices: Slices, begins_new: bool) -> Self {
+        let cpus = (0..cpus.max(1)).map(|_| Cpu::default()).collect();
+        Self { slices, cpus, threads: vec![], begins_new, at: 0.0, busy: 0.0, changes: 0, announced: 0 }
+    }
+
+    fn thread(&mut self, thread: usize) -> &mut Thread {
+        if self.threads.len() <= thread {
+            self.threads.resize(thread + 1, NEW);
+        }
+        &mut self.threads[thread]
+    }
+
+    /// This thread is another one from now on; it is on no CPU.
+    pub fn renew(&mut self, thread: usize) {
+        *self.thread(thread) = NEW;
+    }
+
+    /// Goes on to `now`.
+    fn advance(&mut self, now: f64) {
+        let passed = now - self.at;
+        self.at = now;
+        for at in 0..self.cpus.len() {
+            if let Some(current) = self.cpus[at].current {
+                let thread = &mut self.threads[current];
+                thread.virtual_time += passed;
+                thread.left -= passed;
+                self.busy += passed;
+                if thread.virtual_time >= thread.deadline {
+                    thread.deadline = thread.virtual_time + self.slices.slice;
+                }
+            }
+        }
+    }
+
+    /// The mean of the virtual times on a CPU.
+    fn mean(&self, cpu: usize) -> f64 {
+        let Cpu { current, queue, sum, idle_at, .. } = &self.cpus[cpu];
+        match current {
+            Some(current) => (sum + self.threads[*current].virtual_time) / (queue.len() + 1) as f64,
+            None if queue.is_empty() => *idle_at,
+            None => sum / queue.len() as f64,
+        }
+    }
+
+    /// The place in the queue of the one that is to run; none where the one goes on that does.
+    fn pick(&self, cpu: usize) -> Option<usize> {
+        let mean = self.mean(cpu) + SAME;
+        let Cpu { current, queue, .. } = &self.cpus[cpu];
+        let current = current.map(|current| &self.threads[current]).filter(|thread| thread.virtual_time <= mean);
+        if current.is_some_and(|thread| thread.virtual_time < thread.protected) {
+            return None;
+        }
+        let eligible = queue.iter().enumerate().filter(|(_, at)| self.threads[**at].virtual_time <= mean);
+        let first = eligible.min_by(|(_, a), (_, b)| self.threads[**a].deadline.total_cmp(&self.threads[**b].deadline));
+        let (at, first) = first?;
+        match current {
+            Some(current) if current.deadline < self.threads[*first].deadline => None,
+            _ => Some(at),
+        }
+    }
+
+    fn queue(&mut self, cpu: usize, thread: usize) {
+        self.threads[thread].state = State::Queued;
+        self.cpus[cpu].sum += self.threads[thread].virtual_time;
+        self.cpus[cpu].queue.push(thread);
+    }
+
+    fn take(&mut self, cpu: usize, place: usize) -> usize {
+        let taken = self.cpus[cpu].queue.swap_remove(place);
+        self.cpus[cpu].sum -= self.threads[taken].virtual_time;
+        if self.cpus[cpu].queue.is_empty() {
+            self.cpus[cpu].sum = 0.0;
+        }
+        taken
+    }
+
+    fn run(&mut self, cpu: usize, thread: usize) {
+        let (tick, phase) = (self.slices.tick, self.phase(cpu));
+        self.cpus[cpu].current = Some(thread);
+        self.cpus[cpu].tick = ((self.at - phase) / tick + SAME).floor() as u64 + 1;
+        let thread = &mut self.threads[thread];
+        (thread.state, thread.cpu, thread.protected) = (State::Running, cpu, thread.deadline);
+    }
+
+    /// The ticks of CPUs come one after the other.
+    fn phase(&self, cpu: usize) -> f64 {
+        self.slices.tick * cpu as f64 / self.cpus.len() as f64
+    }
+
+    /// Lets the one run that is to, if that is another.
+    fn switch(&mut self, cpu: usize) {
+        if let Some(place) = self.pick(cpu) {
+            let next = self.take(cpu, place);
+            if let Some(current) = self.cpus[cpu].current.take() {
+                self.queue(cpu, current);
+            }
+            self.run(cpu, next);
+        }
+    }
+
+    /// Somebody begins to compute on this thread for so many seconds.
+    pub fn begin(&mut self, now: f64, thread: usize, who: usize, seconds: f64) {
+        self.advance(now);
+        self.changes += 1;
+        self.thread(thread);
+        (self.threads[thread].computes, self.threads[thread].left) = (Some(who), seconds);
+        if self.threads[thread].state != State::Away {
+            return;
+        }
+        let before = self.threads[thread].cpu;
+        let is_idle = |at: usize| self.cpus[at].current.is_none();
+        let shortest = || (0..self.cpus.len()).min_by_key(|at| self.cpus[*at].queue.len()).unwrap_or_default();
+        let idle = if is_idle(before) { Some(before) } else { (0..self.cpus.len()).find(|at| is_idle(*at)) };
+        let cpu = idle.unwrap_or_else(|| if self.threads[thread].is_new { shortest() } else { before });
+        self.place(thread, cpu);
+        match idle {
+            Some(_) => self.run(cpu, thread),
+            None => {
+                self.queue(cpu, thread);
+                self.switch(cpu);
+            }
+        }
+    }
+
+    /// It comes to this CPU: at the mean, or as far behind as it was; one that was ahead is so until the mean is there.
+    fn place(&mut self, thread: usize, cpu: usize) {
+        let (mean, slices, begins_new) = (self.mean(cpu), self.slices, self.begins_new);
+        let thread = &mut self.threads[thread];
+        thread.virtual_time = match thread.is_new || thread.cpu != cpu {
+            true => mean,
+            false if thread.virtual_time > mean => thread.virtual_time,
+            false => mean - thread.lag.clamp(0.0, slices.tick),
+        };
+        let slice = if thread.is_new && begins_new { slices.slice / 2.0 } else { slices.slice };
+        thread.deadline = thread.virtual_time + slice;
+        thread.is_new = false;
+    }
+
+    /// Nobody computes on this thread any more: its CPU goes to another.
+    pub fn leave(&mut self, now: f64, thread: usize) {
+        if self.threads.get(thread).is_none_or(|thread| thread.state != State::Running) {
+            return;
+        }
+        self.advance(now);
+        self.changes += 1;
+        let cpu = self.threads[thread].cpu;
+        let mean = self.mean(cpu);
+        self.cpus[cpu].current = None;
+        let left = &mut self.threads[thread];
+        (left.state, left.lag) = (State::Away, mean - left.virtual_time);
+        if self.cpus[cpu].queue.is_empty() {
+            self.cpus[cpu].idle_at = left.virtual_time;
+            self.pull(cpu);
+        } else {
+            self.switch(cpu);
+        }
+    }
+
+    /// An idle CPU takes a thread of the one where most wait.
+    fn pull(&mut self, cpu: usize) {
+        let busiest = (0..self.cpus.len()).max_by_key(|at| self.cpus[*at].queue.len()).unwrap_or_default();
+        if !self.cpus[busiest].queue.is_empty() {
+            let pulled = self.take(busiest, 0);
+            self.place(pulled, cpu);
+            self.run(cpu, pulled);
+        }
+    }
+
+    /// When a CPU's thread has done what it has to, or the next tick at which others wait.
+    fn next_of(&self, cpu: usize) -> Option<f64> {
+        let Cpu { current, queue, tick, .. } = &self.cpus[cpu];
+        let thread = &self.threads[(*current)?];
+        let end = thread.computes.map(|_| self.at + thread.left.max(0.0));
+        let tick = (!queue.is_empty()).then(|| self.phase(cpu) + *tick as f64 * self.slices.tick);
+        end.into_iter().chain(tick).min_by(f64::total_cmp)
+    }
+
+    /// When something happens next, if nothing changes, and the number of the change that this is true for; none where
+    /// that was said before.
+    pub fn announce(&mut self) -> Option<(f64, u64)> {
+        if std::mem::replace(&mut self.announced, self.changes) == self.changes {
+            return None;
+        }
+        let next = (0..self.cpus.len()).filter_map(|cpu| self.next_of(cpu)).min_by(f64::total_cmp)?;
+        Some((next.max(self.at), self.changes))
+    }
+
+    /// Who ends now, if anybody does; its thread has its CPU until it leaves.
+    pub fn end(&mut self, now: f64, changes: u64) -> Option<usize> {
+        if changes != self.changes {
+            return None;
+        }
+        self.advance(now);
+        self.changes += 1;
+        for cpu in 0..self.cpus.len() {
+            let Some(current) = self.cpus[cpu].current else { continue };
+            let thread = &mut self.threads[current];
+            if thread.left <= SAME && thread.computes.is_some() {
+                thread.left = 0.0;
+                return thread.computes.take();
+            }
+            if self.phase(cpu) + self.cpus[cpu].tick as f64 * self.slices.tick <= now + SAME {
+                self.cpus[cpu].tick = ((now - self.phase(cpu)) / self.slices.tick + 1e-6).floor() as u64 + 1;
+                if !self.cpus[cpu].queue.is_empty() {
+                    self.switch(cpu);
+                }
+            }
+        }
+        None
+    }
+
+    /// How many seconds CPUs were in use until `now`, summed over all.
+    pub fn busy(&mut self, now: f64) -> f64 {
+        self.advance(now);
+        self.busy
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINUX: Slices = Slices { slice: 1.4e-3, tick: 4e-3 };
+
+    /// Runs until all have ended: who ended, and when, in milliseconds. Somebody begins at each of these moments.
+    fn play(turns: &mut Turns, begins: &[(f64, f64)]) -> Vec<(usize, f64)> {
+        let mut ended = vec![];
+        let mut next = 0;
+        let mut announced = None;
+        loop {
+            announced = turns.announce().or(announced);
+            match (announced, begins.get(next)) {
+                (Some((at, changes)), begin) if begin.is_none_or(|(begin, _)| at <= begin * 1e-3) => {
+                    announced = None;
+                    if let Some(who) = turns.end(at, changes) {
+                        turns.leave(at, who);
+                        ended.push((who, (at * 1e6).round() / 1e3));
+                    }
+                }
+                (_, Some((begin, seconds))) => {
+                    turns.begin(begin * 1e-3, next, next, seconds * 1e-3);
+                    next += 1;
+                }
+                (_, None) => return ended,
+            }
+        }
+    }
+
+    #[test]
+    fn long_work_changes_at_each_tick() {
+        let ended = play(&mut Turns::new(1, LINUX, false), &[(0.0, 20.0), (0.0, 20.0)]);
+        assert_eq!(ended, [(0, 36.0), (1, 40.0)]);
+    }
+
+    #[test]
+    fn who_comes_later_is_first_where_the_other_had_its_slice() {
+        let ended = play(&mut Turns::new(1, LINUX, false), &[(0.0, 3.5), (2.0, 0.5)]);
+        assert_eq!(ended, [(1, 2.5), (0, 4.0)]);
+        let ended = play(&mut Turns::new(1, LINUX, false), &[(0.0, 3.5), (1.0, 0.5)]);
+        assert_eq!(ended, [(0, 3.5), (1, 4.0)]);
+    }
+
+    #[test]
+    fn idle_cpus_take_what_waits() {
+        let ended = play(&mut Turns::new(2, LINUX, true), &[(0.0, 1.0), (0.0, 3.0), (0.5, 1.0), (0.5, 1.0)]);
+        assert_eq!(ended.iter().map(|(who, _)| *who).collect::<Vec<_>>().len(), 4);
+        assert!((ended.last().map_or(0.0, |(_, at)| *at) - 3.0).abs() < 0.6, "{ended:?}");
+    }
+}
