@@ -248,8 +248,8 @@ void loop::collect_woken() noexcept
     }
 }
 
-// Those whose time has come go on as if they were woken.
-void loop::collect_due() noexcept
+// Those whose time has come go on as if they were woken. The loop has been idle since then, or was not (`never`).
+void loop::collect_due(moment idle_since) noexcept
 {
     looked_at_ = io_->cycles();
     const moment now = io_->now();
@@ -257,7 +257,7 @@ void loop::collect_due() noexcept
     residents_.look(now);
     while (timer_wheel::entry *const entry = timers_.take_due(now)) {
         resident &due = *static_cast<resident *>(entry);
-        if (due.come_due()) {
+        if (due.come_due(now, idle_since)) {
             woken_.push_back(due);
         }
     }
@@ -291,10 +291,11 @@ bool loop::wait_for_work() noexcept
     if (!waits) {
         return goes_on;
     }
+    const moment idle_since = io_->now();
     io_->wait(std::min(timers_.next(), residents_.memory_again()));
     idle_.end();
     io_->deliver();
-    collect_due();
+    collect_due(idle_since);
     return true;
 }
 
@@ -303,7 +304,7 @@ void loop::look_at_world() noexcept
 {
     io_->wait(moment::min());
     io_->deliver();
-    collect_due();
+    collect_due(never);
 }
 
 } // namespace flux

@@ -60,14 +60,16 @@ bool resident::sleep_until(which_place place, moment deadline) noexcept
     return was_woken;
 }
 
-bool resident::come_due() noexcept
+bool resident::come_due(moment now, moment idle_since) noexcept
 {
     state expected = asleep;
     if (!states_[sleeps_at_].compare_exchange_strong(expected, nobody, std::memory_order_acq_rel)) {
         return false;
     }
-    // Its time is the tick that it was rounded up to, however late the loop sees that.
-    ready_at_ = moment(std::chrono::ceil<std::chrono::milliseconds>(deadline_.time_since_epoch()));
+    // Its time is the tick that it was rounded up to, however late the loop sees that; but an idle loop is late by
+    // itself, as the kernel wakes it no sooner.
+    const moment tick(std::chrono::ceil<std::chrono::milliseconds>(deadline_.time_since_epoch()));
+    ready_at_ = tick > idle_since ? now : tick;
     return true;
 }
 

@@ -134,7 +134,7 @@ class loop
     bool wait_for_work() noexcept;
     void look_at_world() noexcept;
     void collect_woken() noexcept;
-    void collect_due() noexcept;
+    void collect_due(moment idle_since) noexcept;
     void update_crowded() noexcept;
 
     // For its residents.

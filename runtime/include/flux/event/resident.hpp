@@ -63,8 +63,8 @@ class resident final : public waiter, public timer_wheel::entry, public listed<r
     bool resume() noexcept;
 
     /// The time until which it waits has come: whether it goes on for that. If it was woken meanwhile it goes on for
-    /// that.
-    bool come_due() noexcept;
+    /// that. It is `now`, and its loop has been idle since then; `never` where it was not.
+    bool come_due(moment now, moment idle_since) noexcept;
 
     /// Since it gave way: whether those have started that waited then.
     bool is_due(queue_counts started, queue_counts made) const noexcept { return ticket_.is_due(started, made); }
