@@ -193,6 +193,11 @@ impl Estimates {
         self.outside
     }
 
+    /// A constraint has so many keys or sessions, equally likely.
+    pub fn set_keys(&mut self, constraint: ConstraintId, count: u64) {
+        self.keys.insert(constraint, Keys::zipf(count.min(MOST_KEYS), 0.0));
+    }
+
     /// A predicate holds with this probability.
     pub fn set_likely(&mut self, predicate: PredicateId, likely: f64) {
         self.predicates.insert(predicate, likely);

@@ -8,7 +8,7 @@ use crate::estimates::{Estimates, Part, Work};
 use crate::random::{Distribution, Histogram};
 use flux_ir::external::ExternalRole;
 use flux_ir::flow::{End, Flow, Line};
-use flux_ir::program::{Body, Origin};
+use flux_ir::program::{Body, Origin, Scope};
 use flux_profile::histogram::Histogram as Measured;
 use flux_profile::profile::{NodeTimes, Profile};
 use std::collections::{BTreeSet, HashMap};
@@ -52,6 +52,14 @@ pub fn measured(flow: &Flow, json: &str) -> Result<Estimates, String> {
         }
     }
     estimates.set_outside(each_s(outside_s(&profile, &known)));
+    for (id, constraint) in flow.program.constraints.iter() {
+        let seen = profile.constraints.iter().find(|seen| seen.name == constraint.name.to_string());
+        if constraint.scope != Scope::Program
+            && let Some(seen) = seen.filter(|seen| seen.distinct_keys > 0)
+        {
+            estimates.set_keys(id, seen.distinct_keys);
+        }
+    }
     for (_, function) in flow.functions.iter() {
         if let End::Dispatch { lines, .. } = &function.body.end {
             let labels: Vec<_> = lines.iter().map(|line| flow.line_label(function, line)).collect();

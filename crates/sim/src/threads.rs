@@ -51,8 +51,8 @@ pub struct Threads {
     /// How many have something to do.
     occupied: usize,
     new: VecDeque<Begins>,
-    /// How many new flows have begun.
-    begun: u64,
+    /// Which loop has the next new flow where none is idle.
+    turn: usize,
     offered: VecDeque<Begins>,
     busy: f64,
     at: f64,
@@ -62,6 +62,9 @@ pub struct Threads {
 struct Loop {
     is_running: bool,
     since: f64,
+    /// New flows, which others may take away, and how many of them have begun, here or elsewhere.
+    inbox: VecDeque<Begins>,
+    begun: u64,
     woken: VecDeque<Begins>,
     branches: VecDeque<Begins>,
     /// With how many new flows are to have begun before.
@@ -73,21 +76,21 @@ struct Loop {
 }
 
 impl Loop {
-    /// Takes out what is next; none where that is a new flow or nothing.
-    fn next(&mut self, new: &mut VecDeque<Begins>, taken: &mut u64) -> Option<Begins> {
+    /// Takes out what is next.
+    fn next(&mut self) -> Option<Begins> {
         self.was_woken = !self.was_woken;
         if self.was_woken
             && let Some(woken) = self.woken.pop_front()
         {
             return Some(woken);
         }
-        let is_only = self.woken.is_empty() && self.branches.is_empty() && new.is_empty();
+        let is_only = self.woken.is_empty() && self.branches.is_empty() && self.inbox.is_empty();
         for _ in 0..OTHERS.len() {
             self.last = (self.last + 1) % OTHERS.len();
             let found = match OTHERS[self.last] {
-                None => new.pop_front().inspect(|_| *taken += 1),
+                None => self.new(),
                 Some(Ready::Branch) => self.branches.pop_front(),
-                _ if self.gave_way.front().is_some_and(|(after, _)| is_only || *taken >= *after) => {
+                _ if self.gave_way.front().is_some_and(|(after, _)| is_only || self.begun >= *after) => {
                     self.gave_way.pop_front().map(|(_, begins)| begins)
                 }
                 _ => None,
@@ -99,8 +102,13 @@ impl Loop {
         self.woken.pop_front()
     }
 
+    /// Takes out the new flow that has waited for longest.
+    fn new(&mut self) -> Option<Begins> {
+        self.inbox.pop_front().inspect(|_| self.begun += 1)
+    }
+
     fn is_empty(&self) -> bool {
-        self.woken.is_empty() && self.branches.is_empty() && self.gave_way.is_empty()
+        self.inbox.is_empty() && self.woken.is_empty() && self.branches.is_empty() && self.gave_way.is_empty()
     }
 }
 
@@ -112,7 +120,7 @@ impl Threads {
             Runtime::Thread | Runtime::Pool(_) => vec![],
         };
         let (new, offered) = (VecDeque::new(), VecDeque::new());
-        Self { runtime, loops, occupied: 0, new, begun: 0, offered, busy: 0.0, at: 0.0 }
+        Self { runtime, loops, occupied: 0, new, turn: 0, offered, busy: 0.0, at: 0.0 }
     }
 
     /// How many there are; none where there are as many as are asked for.
@@ -129,15 +137,23 @@ impl Threads {
         matches!(self.runtime, Runtime::Event(_))
     }
 
-    /// A new flow waits for a thread.
+    /// A new flow waits for a thread: at a loop that is idle, or else at the next in turn.
     pub fn begin(&mut self, execution: usize) {
-        self.new.push_back(Begins::Execution(execution));
+        let new = Begins::Execution(execution);
+        match self.loops.len() {
+            0 => self.new.push_back(new),
+            loops => {
+                self.turn = (self.turn + 1) % loops;
+                let idle = self.loops.iter().position(|one| !one.is_running && one.is_empty());
+                self.loops[idle.unwrap_or(self.turn)].inbox.push_back(new);
+            }
+        }
     }
 
     /// One that was on this loop can go on, for this.
     pub fn ready(&mut self, thread: usize, how: Ready, what: Begins) {
-        let after = self.begun + self.new.len() as u64;
         let one = &mut self.loops[thread];
+        let after = one.begun + one.inbox.len() as u64;
         match how {
             Ready::Woken => one.woken.push_back(what),
             Ready::Branch => one.branches.push_back(what),
@@ -165,13 +181,14 @@ impl Threads {
         Some((thread, begins))
     }
 
-    /// What an idle loop does next.
+    /// What an idle loop does next: its own, or a new flow of another.
     fn next_of_loops(&mut self, now: f64) -> Option<(usize, Begins)> {
-        for (at, one) in self.loops.iter_mut().enumerate() {
-            if !one.is_running
-                && let Some(begins) = one.next(&mut self.new, &mut self.begun)
+        for at in 0..self.loops.len() {
+            if !self.loops[at].is_running
+                && let Some(begins) =
+                    self.loops[at].next().or_else(|| self.loops.iter_mut().find_map(|other| other.new()))
             {
-                (one.is_running, one.since) = (true, now);
+                (self.loops[at].is_running, self.loops[at].since) = (true, now);
                 return Some((at, begins));
             }
         }
@@ -189,9 +206,7 @@ impl Threads {
 
     /// Whether a flow that could go on lets others of its loop go on first.
     pub fn yields(&self, thread: usize, now: f64) -> bool {
-        self.is_loop() && now - self.loops[thread].since >= SLICE && {
-            !self.loops[thread].is_empty() || !self.new.is_empty()
-        }
+        self.is_loop() && now - self.loops[thread].since >= SLICE && !self.loops[thread].is_empty()
     }
 
     fn advance(&mut self, now: f64) {

@@ -8,6 +8,7 @@ use flux_sim::estimates::Part;
 use flux_sim::machine::{Arrivals, Runtime, Setting, Sharing};
 use flux_sim::measured::measured;
 use flux_sim::predict::predict;
+use flux_sim::random::Random;
 use support::{PAGES, flow};
 
 /// A profile of pages, with the members that are read: of 100 flows 75 hit, and 5 of the 25 others fail.
@@ -40,6 +41,26 @@ fn a_profile_says_what_estimates_would() {
     assert!((estimates.likely(predicate).unwrap() - 0.75).abs() < 1e-9);
     assert!(estimates.work("std.other").is_none() && estimates.work("Find").is_none());
     assert!((estimates.outside() - 0.5e-3).abs() < 1e-9, "{}", estimates.outside());
+}
+
+#[test]
+fn keys_are_as_many_as_were_taken() {
+    const KEYED: &str = "Read () => (int key); Take (int key) => (); source Read => Take; atomic Take:{table(key)};";
+    const PROFILE: &str = r#"{"format": 1, "program": "test", "cpu_seconds": 1.0, "source_cpu_seconds": 0.25,
+      "flows": {"started": 1000}, "node_times": [{"name": "Take", "ran": {"sum_ns": 500000000, "steps": [[507904, 1000]]}}],
+      "constraints": [{"name": "table", "distinct_keys": 3}]}"#;
+    let flow = flow(KEYED);
+    let estimates = measured(&flow, PROFILE).unwrap();
+    let (table, _) = flow.program.constraints.iter().next().unwrap();
+    let mut random = Random::new(1);
+    let mut drawn: Vec<_> = (0..100).map(|_| estimates.keys(table).unwrap().sample(&mut random)).collect();
+    drawn.sort_unstable();
+    drawn.dedup();
+    assert_eq!(drawn, [0, 1, 2]);
+    // A quarter of a second is of the source's thread, and a quarter of what is around nodes.
+    let read = estimates.work("Read").unwrap();
+    assert!(matches!(&read.parts[..], [Part::Compute(time)] if (time.mean() - 0.25e-3).abs() < 1e-9), "{read:?}");
+    assert!((estimates.outside() - 0.25e-3).abs() < 1e-9);
 }
 
 #[test]
