@@ -1,0 +1,154 @@
+"""What is measured of a server under an open load that it makes itself (open_load.hpp), and what disturbed it."""
+
+import array
+import contextlib
+import dataclasses
+import os
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+
+BLOCKS = 20
+RESAMPLED = 200
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+@dataclasses.dataclass
+class Setting:
+    """What runs a server: a strategy with so many workers, on so many processors."""
+
+    runtime: str
+    cpus: int
+
+    def workers(self):
+        """Of the pool, or loops; none where there is a thread for each flow."""
+        return {"thread": None, "pool": 16, "event": self.cpus}[self.runtime]
+
+    def named(self):
+        """As tables have it."""
+        return f"{self.runtime} {self.cpus}"
+
+
+def percentile(ordered, part):
+    """What this part of them is not above; they are in ascending order."""
+    return ordered[max(0, min(len(ordered) - 1, int(part * len(ordered))))]
+
+
+def interval_of_p95(latencies):
+    """The 95th percentile, and where it is in 95 of 100 runs: blocks of flows next to each other are drawn anew."""
+    size = max(1, len(latencies) // BLOCKS)
+    blocks = [latencies[at:at + size] for at in range(0, size * BLOCKS, size)]
+    draw = random.Random(1)
+    drawn = sorted(percentile(sorted(sum((draw.choice(blocks) for _ in blocks), [])), 0.95)
+                   for _ in range(RESAMPLED))
+    return percentile(sorted(latencies), 0.95), percentile(drawn, 0.025), percentile(drawn, 0.975)
+
+
+def mean_interval(values):
+    """The mean, and half the width of its interval of 95 %."""
+    mean = sum(values) / len(values)
+    variance = sum((value - mean) ** 2 for value in values) / (len(values) - 1)
+    return mean, 2.1 * (variance / len(values)) ** 0.5
+
+
+def busy_s(processors):
+    """How long these processors have been busy so far, and stolen by the host, in seconds."""
+    busy = stolen = 0
+    with open("/proc/stat", encoding="ascii") as stat:
+        for line in stat:
+            name, *fields = line.split()
+            if name in {f"cpu{each}" for each in processors}:
+                user, nice, system, _, _, irq, soft, steal = map(int, fields[:8])
+                busy += user + nice + system + irq + soft + steal
+                stolen += steal
+    ticks = os.sysconf("SC_CLK_TCK")
+    return busy / ticks, stolen / ticks
+
+
+def arrivals(rate, seconds, seed):
+    """Times at which flows come, independent of each other, for so many seconds."""
+    draw = random.Random(seed)
+    times, now = [], draw.expovariate(rate)
+    while now < seconds:
+        times.append(now)
+        now += draw.expovariate(rate)
+    return times
+
+
+def come_first():
+    """This process, and those that it starts, come before all others of the machine: they are a group, whose threads
+    have the processors among each other as they would if they were alone."""
+    if os.getsid(0) != os.getpid():
+        os.setsid()
+    with open("/proc/self/autogroup", "w", encoding="ascii") as group:
+        group.write("-20")
+
+
+@contextlib.contextmanager
+def kept(processors):
+    """These processors are never idle, and so nobody else has them when a thread of the server wakes: a program that
+    goes on for ever, and that any thread of the group takes the processor from, has what is left."""
+    spinning = [subprocess.Popen(["taskset", "-c", str(each), "chrt", "-i", "0", sys.executable, "-c", "while True: pass"])
+                for each in processors]
+    try:
+        yield
+    finally:
+        for each in spinning:
+            each.kill()
+            each.wait()
+
+
+def run(command, setting, times, seconds, report=None):
+    """Runs a server under this load, and gives what came of it: a row's `measured`."""
+    processors = list(range(setting.cpus))
+    with tempfile.TemporaryDirectory() as folder:
+        load, results = os.path.join(folder, "arrivals"), os.path.join(folder, "results")
+        with open(load, "wb") as file:
+            array.array("d", times).tofile(file)
+        environment = {**os.environ, "LOAD_ARRIVALS": load, "LOAD_RESULTS": results, "LOAD_SECONDS": str(seconds)}
+        if setting.cpus == 1:
+            environment["LOAD_PROCESSOR"] = "1"
+        flags = [f"--flux-runtime={setting.runtime}"]
+        if setting.workers():
+            flags.append(f"--flux-workers={setting.workers()}")
+        if report:
+            # Times of more flows would take time themselves.
+            flags += ["--flux-times-one-in=5", f"--flux-report=json:{report}"]
+        before, began = resource.getrusage(resource.RUSAGE_CHILDREN), busy_s(processors)
+        with open("/proc/uptime", encoding="ascii") as up:
+            at = float(up.read().split()[0])
+        ended = subprocess.run(["taskset", "-c", ",".join(map(str, processors)), *command, *flags], env=environment,
+                               stderr=subprocess.PIPE, check=False)
+        with open("/proc/uptime", encoding="ascii") as up:
+            lasted = float(up.read().split()[0]) - at
+        after, finished = resource.getrusage(resource.RUSAGE_CHILDREN), busy_s(processors)
+        if ended.returncode != 0:
+            raise RuntimeError(f"{command[0]} has ended with {ended.returncode}: {ended.stderr.decode()}")
+        with open(results, "rb") as file:
+            written = array.array("d")
+            written.frombytes(file.read())
+    own = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    others = finished[0] - began[0] - own
+    return told(times, written, seconds) | {
+        "cpu_s": own, "others": max(0.0, others) / lasted / setting.cpus,
+        "loops_waited": written[-1] / seconds / setting.cpus,
+        "stolen": (finished[1] - began[1]) / lasted / setting.cpus}
+
+
+def told(times, written, seconds):
+    """Figures of flows that came at these times: latencies of all but the first tenth, and how many ended a second in
+    the second half."""
+    count = len(times)
+    latencies = [latency for due, latency in zip(times, written[:count]) if latency >= 0 and due >= seconds / 10]
+    windows = [0] * 10
+    for end in written[count:2 * count]:
+        window = int((end / seconds - 0.5) * 20)
+        if end >= seconds / 2 and window < 10:
+            windows[window] += 1
+    throughput = mean_interval([window * 20 / seconds for window in windows])
+    p95, low, high = interval_of_p95(latencies)
+    return {"flows": len(latencies), "throughput": throughput[0], "throughput_within": throughput[1],
+            "arrived": sum(due >= seconds / 2 for due in times) * 2 / seconds,
+            "p50": percentile(sorted(latencies), 0.5), "p95": p95, "p95_low": low, "p95_high": high}

@@ -1,0 +1,209 @@
+/// \file
+/// An open load from inside of a server: flows come at the times of a file, whatever became of those before, and the
+/// latency of each counts from the time when it should have come. So it needs no sockets, and hardly any processor time.
+///
+/// The environment says which: LOAD_ARRIVALS is a file of doubles, seconds from the beginning; LOAD_RESULTS is where
+/// the latency of each goes, in seconds (negative where it has not ended), then when each ended, and last how long event
+/// loops waited for a processor; LOAD_SECONDS ends it, where more come than can end; LOAD_PROCESSOR pins the thread that
+/// brings them.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sched.h>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace open_load {
+
+using clock_type = std::chrono::steady_clock;
+
+struct state {
+    std::vector<double> due;
+    std::vector<double> latency;
+    std::vector<double> end;
+    clock_type::time_point begin;
+    std::atomic<long> ended{0};
+    long next = 0;
+    double seconds = 0;
+    double loops_waited = 0;
+};
+
+inline state &shared()
+{
+    static state *const only = new state; // flows may use it until the process ends
+    return *only;
+}
+
+inline double now_s()
+{
+    return std::chrono::duration<double>(clock_type::now() - shared().begin).count();
+}
+
+inline const char *variable(const char *name)
+{
+    const char *const value = std::getenv(name);
+    if (value == nullptr) {
+        std::fprintf(stderr, "open_load: %s is not set\n", name);
+        std::exit(2);
+    }
+    return value;
+}
+
+inline void begin()
+{
+    state &all = shared();
+    std::FILE *const file = std::fopen(variable("LOAD_ARRIVALS"), "rb");
+    if (file == nullptr) {
+        std::perror("open_load: LOAD_ARRIVALS");
+        std::exit(2);
+    }
+    for (double due = 0; std::fread(&due, sizeof due, 1, file) == 1;) {
+        all.due.push_back(due);
+    }
+    std::fclose(file);
+    all.latency.assign(all.due.size(), -1);
+    all.end.assign(all.due.size(), -1);
+    all.seconds = std::atof(variable("LOAD_SECONDS"));
+    if (const char *const processor = std::getenv("LOAD_PROCESSOR")) {
+        cpu_set_t only;
+        CPU_ZERO(&only);
+        CPU_SET(static_cast<std::size_t>(std::atoi(processor)), &only);
+        sched_setaffinity(0, sizeof only, &only);
+    }
+    // Time for the server to be up.
+    all.begin = clock_type::now() + std::chrono::milliseconds(200);
+}
+
+/// How long event loops were ready and had no processor so far, in seconds, together.
+inline double loops_waited()
+{
+    double sum = 0;
+    for (const auto &thread : std::filesystem::directory_iterator("/proc/self/task")) {
+        std::string name;
+        double ran = 0, waited = 0;
+        std::ifstream(thread.path() / "comm") >> name;
+        std::ifstream(thread.path() / "schedstat") >> ran >> waited;
+        sum += name == "flux-loop" ? waited * 1e-9 : 0;
+    }
+    return sum;
+}
+
+/// Waits until all flows have ended, or have had time enough, and asks the server to end.
+inline void finish()
+{
+    for (int turn = 0; turn < 300 && shared().ended.load() < shared().next; ++turn) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    shared().loops_waited = loops_waited();
+    kill(getpid(), SIGTERM);
+    pause();
+}
+
+/// Waits until the next flow should come, and gives its number, or -1 where none comes any more; for the one node of the
+/// source.
+inline int next()
+{
+    state &all = shared();
+    if (all.due.empty()) {
+        begin();
+    }
+    if (all.next == static_cast<long>(all.due.size()) || now_s() > all.seconds) {
+        finish();
+        return -1;
+    }
+    const double due = all.due[static_cast<std::size_t>(all.next)];
+    std::this_thread::sleep_until(all.begin + std::chrono::duration_cast<clock_type::duration>(
+                                                  std::chrono::duration<double>(due)));
+    return static_cast<int>(all.next++);
+}
+
+/// The flow of this number has ended.
+inline void end(int number)
+{
+    state &all = shared();
+    const auto at = static_cast<std::size_t>(number);
+    all.end[at] = now_s();
+    all.latency[at] = all.end[at] - all.due[at];
+    all.ended.fetch_add(1, std::memory_order_relaxed);
+}
+
+/// Writes the results; for `fini`.
+inline void write()
+{
+    std::FILE *const file = std::fopen(variable("LOAD_RESULTS"), "wb");
+    if (file != nullptr) {
+        std::fwrite(shared().latency.data(), sizeof(double), shared().latency.size(), file);
+        std::fwrite(shared().end.data(), sizeof(double), shared().end.size(), file);
+        std::fwrite(&shared().loops_waited, sizeof(double), 1, file);
+        std::fclose(file);
+    }
+}
+
+/// Computes for so long, by the clock of the thread: what disturbs the machine makes it no shorter and no longer.
+inline void compute(double us)
+{
+    const auto used = [] {
+        timespec time;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+        return 1e6 * static_cast<double>(time.tv_sec) + 1e-3 * static_cast<double>(time.tv_nsec);
+    };
+    for (const double end = used() + us; used() < end;) {
+    }
+}
+
+inline void rest(double us)
+{
+    std::this_thread::sleep_for(std::chrono::duration<double, std::micro>(us));
+}
+
+/// Of the calling thread; what nodes draw from.
+inline std::mt19937_64 &random()
+{
+    static std::atomic<unsigned> seed{1};
+    thread_local std::mt19937_64 numbers(seed.fetch_add(1));
+    return numbers;
+}
+
+inline double exponential(double mean)
+{
+    return std::exponential_distribution<>(1 / mean)(random());
+}
+
+inline double uniform(double low, double high)
+{
+    return std::uniform_real_distribution<>(low, high)(random());
+}
+
+inline double lognormal(double mean, double variation)
+{
+    const double variance = std::log(1 + variation * variation);
+    return mean * std::lognormal_distribution<>(-variance / 2, std::sqrt(variance))(random());
+}
+
+/// A key from 0: the one at rank r is as likely as 1 / r to this power.
+inline int zipf(int keys, double power)
+{
+    static std::vector<double> sums;
+    if (sums.empty()) {
+        double sum = 0;
+        for (int rank = 1; rank <= keys; ++rank) {
+            sums.push_back(sum += std::pow(rank, -power));
+        }
+    }
+    return static_cast<int>(std::lower_bound(sums.begin(), sums.end(), uniform(0, sums.back())) - sums.begin());
+}
+
+} // namespace open_load
