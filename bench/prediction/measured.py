@@ -26,6 +26,10 @@ class Setting:
         """Of the pool, or loops; none where there is a thread for each flow."""
         return {"thread": None, "pool": 16, "event": self.cpus}[self.runtime]
 
+    def is_brought(self):
+        """Whether its flows are brought by another processor. Threads begin where the one runs that makes them."""
+        return self.cpus == 1 and self.runtime != "thread"
+
     def named(self):
         """As tables have it."""
         return f"{self.runtime} {self.cpus}"
@@ -84,6 +88,7 @@ def come_first():
         os.setsid()
     with open("/proc/self/autogroup", "w", encoding="ascii") as group:
         group.write("-20")
+    os.environ["LOAD_FIRST"] = "yes"
 
 
 @contextlib.contextmanager
@@ -108,7 +113,7 @@ def run(command, setting, times, seconds, report=None):
         with open(load, "wb") as file:
             array.array("d", times).tofile(file)
         environment = {**os.environ, "LOAD_ARRIVALS": load, "LOAD_RESULTS": results, "LOAD_SECONDS": str(seconds)}
-        if setting.cpus == 1:
+        if setting.is_brought():
             environment["LOAD_PROCESSOR"] = "1"
         flags = [f"--flux-runtime={setting.runtime}"]
         if setting.workers():

@@ -55,7 +55,7 @@ def predicted(chosen, subject, setting, rates, flows, times=None):
     """What flux sim says of each rate; with these arrivals, or with random ones."""
     workers = ["--workers", str(setting.workers())] if setting.workers() else []
     # On one processor flows are brought by the other.
-    known = subject.estimates() + (["Next=0us"] if setting.cpus == 1 else [])
+    known = subject.estimates() + (["Next=0us"] if setting.is_brought() else [])
     estimates = [word for estimate in known for word in ("-e", estimate)]
     with tempfile.NamedTemporaryFile("w", suffix=".arrivals") as kept:
         replayed = []

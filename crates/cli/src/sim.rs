@@ -10,13 +10,14 @@ use flux_ir::program::{ConstraintId, Origin};
 use flux_sim::estimates::{Estimates, distribution};
 use flux_sim::interval::Interval;
 use flux_sim::machine::{Arrivals, Runtime, Setting, Sharing};
-use flux_sim::measured::measured;
+use flux_sim::measured::{measured, with_wakes};
 use flux_sim::plot;
 use flux_sim::predict::{Limiting, Prediction, predict};
 use flux_sim::random::Distribution;
 use flux_sim::recorded::Recorded;
 use flux_sim::turns::Slices;
 use serde_json::{Value, json};
+use std::path::Path;
 
 /// What comes.
 #[derive(Clone, Copy)]
@@ -102,25 +103,30 @@ pub fn sim(arguments: &Sim, terminal: &Terminal) -> Result {
     }
 }
 
+/// What is in a file.
+fn text(path: &Path) -> Result<String> {
+    let failed = |error| Failure::usage(format!("cannot read {}: {}", path.display(), plain(&error)));
+    std::fs::read_to_string(path).map_err(failed)
+}
+
 fn estimates(arguments: &Simulated, flow: &Flow) -> Result<Estimates> {
-    let file = match &arguments.file {
-        Some(path) => std::fs::read_to_string(path)
-            .map_err(|error| Failure::usage(format!("cannot read {}: {}", path.display(), plain(&error))))?,
-        None => String::new(),
+    let file = arguments.file.as_deref().map_or(Ok(String::new()), text)?;
+    let profile = match &arguments.profile {
+        Some(path) => Some((path, profile_source::text(path)?)),
+        None => None,
     };
-    let known = match &arguments.profile {
-        Some(path) => {
-            let json = profile_source::text(path)?;
-            measured(flow, &json).map_err(|wrong| Failure::usage(format!("{}: {wrong}", path.display())))?
-        }
+    let wrong = |path: &Path, wrong| Failure::usage(format!("{}: {wrong}", path.display()));
+    let known = match &profile {
+        Some((path, json)) => measured(flow, json).map_err(|what| wrong(path, what))?,
         None => Estimates::default(),
     };
     let lines = file.lines().chain(arguments.estimates.iter().map(String::as_str));
     let estimates = known.and(flow, lines).map_err(|errors| Failure::usage(errors.join("\n")))?;
     let missing = estimates.missing(flow);
-    match missing.is_empty() {
-        true => Ok(estimates),
-        false => Err(Failure::usage(format!(
+    match (missing.is_empty(), &profile) {
+        (true, Some((path, json))) => with_wakes(flow, estimates, json).map_err(|what| wrong(path, what)),
+        (true, None) => Ok(estimates),
+        (false, _) => Err(Failure::usage(format!(
             "which way flows take is not estimated: add {}, with what you expect",
             missing.iter().map(|one| format!("--estimate {one}")).collect::<Vec<_>>().join(" ")
         ))),

@@ -3,6 +3,7 @@
 //! `docs/sim.md` has the notation.
 
 use crate::random::{Distribution, Random};
+use crate::script::Outside;
 use flux_diagnostic::nearest;
 use flux_ir::external::ExternalRole;
 use flux_ir::flow::{Callee, Flow};
@@ -16,7 +17,7 @@ pub struct Estimates {
     predicates: HashMap<PredicateId, f64>,
     keys: HashMap<ConstraintId, Keys>,
     lists: HashMap<String, u64>,
-    outside: f64,
+    outside: Outside,
 }
 
 /// What a node or an error handler does.
@@ -183,13 +184,13 @@ impl Estimates {
         self.work.insert(name.to_owned(), work);
     }
 
-    /// For a flow a CPU is used for so many seconds outside of its nodes, before the first of them.
-    pub fn set_outside(&mut self, seconds: f64) {
-        self.outside = seconds;
+    /// For how long a CPU is used outside of nodes.
+    pub fn set_outside(&mut self, outside: Outside) {
+        self.outside = outside;
     }
 
-    /// That; 0 where nothing is known.
-    pub fn outside(&self) -> f64 {
+    /// That; nothing where it is not known.
+    pub fn outside(&self) -> Outside {
         self.outside
     }
 

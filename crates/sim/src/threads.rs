@@ -62,6 +62,8 @@ pub struct Threads {
 struct Loop {
     is_running: bool,
     since: f64,
+    /// When it ran last.
+    left: f64,
     /// New flows, which others may take away, and how many of them have begun, here or elsewhere.
     inbox: VecDeque<Begins>,
     begun: u64,
@@ -88,7 +90,7 @@ impl Loop {
         for _ in 0..OTHERS.len() {
             self.last = (self.last + 1) % OTHERS.len();
             let found = match OTHERS[self.last] {
-                None => self.new(),
+                None => self.take_new(),
                 Some(Ready::Branch) => self.branches.pop_front(),
                 _ if self.gave_way.front().is_some_and(|(after, _)| is_only || self.begun >= *after) => {
                     self.gave_way.pop_front().map(|(_, begins)| begins)
@@ -103,7 +105,7 @@ impl Loop {
     }
 
     /// Takes out the new flow that has waited for longest.
-    fn new(&mut self) -> Option<Begins> {
+    fn take_new(&mut self) -> Option<Begins> {
         self.inbox.pop_front().inspect(|_| self.begun += 1)
     }
 
@@ -186,7 +188,7 @@ impl Threads {
         for at in 0..self.loops.len() {
             if !self.loops[at].is_running
                 && let Some(begins) =
-                    self.loops[at].next().or_else(|| self.loops.iter_mut().find_map(|other| other.new()))
+                    self.loops[at].next().or_else(|| self.loops.iter_mut().find_map(|other| other.take_new()))
             {
                 (self.loops[at].is_running, self.loops[at].since) = (true, now);
                 return Some((at, begins));
@@ -200,8 +202,13 @@ impl Threads {
         self.advance(now);
         self.occupied -= 1;
         if self.is_loop() {
-            self.loops[thread].is_running = false;
+            (self.loops[thread].is_running, self.loops[thread].left) = (false, now);
         }
+    }
+
+    /// Whether this thread has just begun, and is a loop that was idle before.
+    pub fn was_idle(&self, thread: usize) -> bool {
+        self.is_loop() && self.loops[thread].left < self.loops[thread].since
     }
 
     /// Whether a flow that could go on lets others of its loop go on first.
