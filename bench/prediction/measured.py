@@ -95,8 +95,8 @@ def come_first():
 def kept(processors):
     """These processors are never idle, and so nobody else has them when a thread of the server wakes: a program that
     goes on for ever, and that any thread of the group takes the processor from, has what is left."""
-    spinning = [subprocess.Popen(["taskset", "-c", str(each), "chrt", "-i", "0", sys.executable, "-c", "while True: pass"])
-                for each in processors]
+    spin = ["chrt", "-i", "0", sys.executable, "-c", "while True: pass"]
+    spinning = [subprocess.Popen(["taskset", "-c", str(each), *spin]) for each in processors]
     try:
         yield
     finally:

@@ -1,11 +1,12 @@
 /// \file
 /// An open load from inside of a server: flows come at the times of a file, whatever became of those before, and the
-/// latency of each counts from the time when it should have come. So it needs no sockets, and hardly any processor time.
+/// latency of each counts from the time when it should have come. So it needs no sockets, and hardly any processor
+/// time.
 ///
 /// The environment says which: LOAD_ARRIVALS is a file of doubles, seconds from the beginning; LOAD_RESULTS is where
-/// the latency of each goes, in seconds (negative where it has not ended), then when each ended, and last how long event
-/// loops waited for a processor; LOAD_SECONDS ends it, where more come than can end; LOAD_PROCESSOR pins the thread that
-/// brings them.
+/// the latency of each goes, in seconds (negative where it has not ended), then when each ended, and last how long
+/// event loops waited for a processor; LOAD_SECONDS ends it, where more come than can end; LOAD_PROCESSOR pins the
+/// thread that brings them.
 #pragma once
 
 #include <algorithm>
@@ -117,8 +118,8 @@ inline void finish()
     pause();
 }
 
-/// Waits until the next flow should come, and gives its number, or -1 where none comes any more; for the one node of the
-/// source.
+/// Waits until the next flow should come, and gives its number, or -1 where none comes any more; for the one node of
+/// the source.
 inline int next()
 {
     state &all = shared();

@@ -64,8 +64,8 @@ def predicted(chosen, subject, setting, rates, flows, times=None):
             kept.flush()
             replayed = ["--arrivals", kept.name]
         said = subprocess.run(
-            ["setsid", "nice", "-n", "10", chosen.flux, "sim", subject.program, "--profile", subject.profile, "--json", *estimates, "--runtime",
-             setting.runtime, *workers, "--cpus", str(setting.cpus), "--flows", str(flows), "--rate",
+            ["setsid", "nice", "-n", "10", chosen.flux, "sim", subject.program, "--profile", subject.profile, "--json",
+             *estimates, "--runtime", setting.runtime, *workers, "--cpus", str(setting.cpus), "--flows", str(flows), "--rate",
              ",".join(f"{rate:.2f}" for rate in rates), *replayed],
             check=True, capture_output=True, text=True).stdout
     return [json.loads(line) for line in said.splitlines()]
@@ -91,9 +91,14 @@ def measured(chosen, subject, setting, times, seconds, report=None):
     return best
 
 
+def brought(rate, seconds, load):
+    """When flows come: the same times each time."""
+    return arrivals(rate, seconds, int(1000 * load))
+
+
 def row(chosen, subject, setting, load, asked, seconds, seen):
     """Predicts a point that was measured for so long, where so many a second were asked for."""
-    times = arrivals(asked, seconds, int(1000 * load))
+    times = brought(asked, seconds, load)
     rate, flows = len(times) / seconds, max(len(times), 2000)
     foreseen = predicted(chosen, subject, setting, [rate], flows, times if load < 1 else None)[0]
     return {"server": subject.name, "runtime": setting.runtime, "cpus": setting.cpus, "load": load, "rate": rate,
@@ -149,7 +154,7 @@ def make(chosen, rows, into):
             most = predicted(chosen, subject, setting, [1e7 * setting.cpus / subject.mean_us()], 20000)[0]
             asked = {load: load * most["throughput"]["mean"] for load in loads}
             with alone(chosen, setting):
-                seen = {load: measured(chosen, subject, setting, arrivals(asked[load], chosen.seconds, int(1000 * load)),
+                seen = {load: measured(chosen, subject, setting, brought(asked[load], chosen.seconds, load),
                                        chosen.seconds) for load in loads}
             for load in loads:
                 rows.append(row(chosen, subject, setting, load, asked[load], chosen.seconds, seen[load]))

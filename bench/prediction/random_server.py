@@ -67,10 +67,11 @@ class RandomServer:
             self.dice += 1
             likely = self.draw.choice([100, 250, 500])
             mine, other = self._node(likely / 1000), self._node(1 - likely / 1000)
+            tests = ["_", "_", "_", "_"]
+            tests[1 + self.dice] = f"rare{index}"
             self.lines += [f"typedef rare{index} (int dice{self.dice}) {{ dice{self.dice} < {likely} }};",
                            f"Stage{index} (request) => (request);",
-                           f"Stage{index}:[_, _, {', '.join(['rare%d' % index if at == self.dice else '_' for at in (1, 2)])}]"
-                           f" = {mine};",
+                           f"Stage{index}:[{', '.join(tests)}] = {mine};",
                            f"Stage{index}:[_, _, _, _] = {other};"]
             self.features.add("choices")
             return f"Stage{index}"

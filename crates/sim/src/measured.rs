@@ -72,8 +72,8 @@ pub fn measured(flow: &Flow, json: &str) -> Result<Estimates, String> {
     Ok(estimates)
 }
 
-/// The same estimates, where that is known with what a loop does as it wakes, in the place of what is done for each flow:
-/// on an idle server each flow wakes a loop, and on a busy one hardly any. How often that was in the profile the
+/// The same estimates, where that is known with what a loop does as it wakes, in the place of what is done for each
+/// flow: on an idle server each flow wakes a loop, and on a busy one hardly any. How often that was in the profile the
 /// simulation tells, at its load; what else was estimated is known by then.
 ///
 /// # Errors

@@ -1,8 +1,8 @@
 //! The CPUs, and how threads that compute have them: in turns as Linux gives them (`turns.rs`), or, with more threads
 //! than CPUs, each an equal part, as if slices were short beside what nodes take (processor sharing).
 //!
-//! Of equal parts: each second in which a thread has a CPU to itself is a second of service; all who compute are served equally fast,
-//! so who ends next is who was to end first in service, and a change of speed changes no order.
+//! Of equal parts: each second in which a thread has a CPU to itself is a second of service; all who compute are
+//! served equally fast, so who ends next is who was to end first in service, and a change of speed changes no order.
 
 use crate::agenda::Agenda;
 use crate::turns::{Slices, Turns};

@@ -1,7 +1,7 @@
 //! What runs flows: a thread for each, the threads of a pool, or event loops. Those who wait for a thread are served
 //! first come, first served; the threads of a pool take branches before new flows. A loop keeps what has begun on it,
-//! and goes on with what is next by the runtime's own order (`runtime/include/flux/event/scheduler.hpp`): what was woken
-//! has every second turn, and branches, new flows and those that gave way have the others.
+//! and goes on with what is next by the runtime's own order (`runtime/include/flux/event/scheduler.hpp`): what was
+//! woken has every second turn, and branches, new flows and those that gave way have the others.
 
 use std::collections::VecDeque;
 
