@@ -119,8 +119,8 @@ def run(command, setting, times, seconds, report=None):
         if setting.workers():
             flags.append(f"--flux-workers={setting.workers()}")
         if report:
-            # Times of more flows would take time themselves.
-            flags += ["--flux-times-one-in=5", f"--flux-report=json:{report}"]
+            # That takes time itself, but outside of nodes.
+            flags += ["--flux-times-one-in=1", f"--flux-report=json:{report}"]
         before, began = resource.getrusage(resource.RUSAGE_CHILDREN), busy_s(processors)
         with open("/proc/uptime", encoding="ascii") as up:
             at = float(up.read().split()[0])

@@ -65,7 +65,8 @@ def predicted(chosen, subject, setting, rates, flows, times=None):
             replayed = ["--arrivals", kept.name]
         said = subprocess.run(
             ["setsid", "nice", "-n", "10", chosen.flux, "sim", subject.program, "--profile", subject.profile, "--json",
-             *estimates, "--runtime", setting.runtime, *workers, "--cpus", str(setting.cpus), "--flows", str(flows), "--rate",
+             *estimates, "--runtime", setting.runtime, *workers, "--cpus", str(setting.cpus), "--flows", str(flows),
+             "--rate",
              ",".join(f"{rate:.2f}" for rate in rates), *replayed],
             check=True, capture_output=True, text=True).stdout
     return [json.loads(line) for line in said.splitlines()]

@@ -47,7 +47,8 @@ fn a_profile_says_what_estimates_would() {
 fn keys_are_as_many_as_were_taken() {
     const KEYED: &str = "Read () => (int key); Take (int key) => (); source Read => Take; atomic Take:{table(key)};";
     const PROFILE: &str = r#"{"format": 1, "program": "test", "cpu_seconds": 1.0, "source_cpu_seconds": 0.25,
-      "flows": {"started": 1000}, "node_times": [{"name": "Take", "ran": {"sum_ns": 500000000, "steps": [[507904, 1000]]}}],
+      "flows": {"started": 1000}, "node_times": [
+      {"name": "Take", "ran": {"sum_ns": 500000000, "steps": [[507904, 1000]]}}],
       "constraints": [{"name": "table", "distinct_keys": 3}]}"#;
     let flow = flow(KEYED);
     let estimates = measured(&flow, PROFILE).unwrap();

@@ -18,7 +18,8 @@ namespace flux {
 source::source(const program &of, source_number number, const flow_settings &flows, strategy &by, runner &own,
                flow_times &times, instance which)
     : program_(of), info_(of.sources[number]), number_(number), paths_(paths_of(of, info_)), strategy_(by), own_(own),
-      settings_(flows), instance_(which), home_(info_.replicable ? which.runs_on : nullptr), timed_(flows.timed_one_in), times_(times),
+      settings_(flows), instance_(which), home_(info_.replicable ? which.runs_on : nullptr),
+      timed_(flows.timed_one_in), times_(times),
       flows_(info_, flows.most),
       timer_(std::chrono::milliseconds(info_.period_ms), moment()), next_id_(which.number + 1)
 {
