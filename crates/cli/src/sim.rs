@@ -10,7 +10,7 @@ use flux_ir::program::{ConstraintId, Origin};
 use flux_sim::estimates::{Estimates, distribution};
 use flux_sim::interval::Interval;
 use flux_sim::machine::{Arrivals, Runtime, Setting, Sharing};
-use flux_sim::measured::{measured, with_wakes};
+use flux_sim::measured::measured;
 use flux_sim::plot;
 use flux_sim::predict::{Limiting, Prediction, predict};
 use flux_sim::random::Distribution;
@@ -111,22 +111,19 @@ fn text(path: &Path) -> Result<String> {
 
 fn estimates(arguments: &Simulated, flow: &Flow) -> Result<Estimates> {
     let file = arguments.file.as_deref().map_or(Ok(String::new()), text)?;
-    let profile = match &arguments.profile {
-        Some(path) => Some((path, profile_source::text(path)?)),
-        None => None,
-    };
-    let wrong = |path: &Path, wrong| Failure::usage(format!("{}: {wrong}", path.display()));
-    let known = match &profile {
-        Some((path, json)) => measured(flow, json).map_err(|what| wrong(path, what))?,
+    let known = match &arguments.profile {
+        Some(path) => {
+            let json = profile_source::text(path)?;
+            measured(flow, &json).map_err(|wrong| Failure::usage(format!("{}: {wrong}", path.display())))?
+        }
         None => Estimates::default(),
     };
     let lines = file.lines().chain(arguments.estimates.iter().map(String::as_str));
     let estimates = known.and(flow, lines).map_err(|errors| Failure::usage(errors.join("\n")))?;
     let missing = estimates.missing(flow);
-    match (missing.is_empty(), &profile) {
-        (true, Some((path, json))) => with_wakes(flow, estimates, json).map_err(|what| wrong(path, what)),
-        (true, None) => Ok(estimates),
-        (false, _) => Err(Failure::usage(format!(
+    match missing.is_empty() {
+        true => Ok(estimates),
+        false => Err(Failure::usage(format!(
             "which way flows take is not estimated: add {}, with what you expect",
             missing.iter().map(|one| format!("--estimate {one}")).collect::<Vec<_>>().join(" ")
         ))),

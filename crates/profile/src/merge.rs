@@ -18,7 +18,6 @@ pub fn merge(into: &mut Profile, other: Profile) -> Result<(), String> {
     }
     into.seconds += other.seconds;
     into.cpu_seconds += other.cpu_seconds;
-    into.flows_begun.clear();
     into.source_cpu_seconds += other.source_cpu_seconds;
     add_flows(&mut into.flows, other.flows);
     add_each(

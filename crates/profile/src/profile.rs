@@ -26,9 +26,6 @@ pub struct Profile {
     pub source_cpu_seconds: f64,
     /// Of all sources.
     pub flows: Flows,
-    /// How many began on each event loop; none where there are no loops, and of several profiles.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub flows_begun: Vec<u64>,
     /// Each source.
     pub sources: Vec<Source>,
     /// Each constraint.

@@ -3,7 +3,6 @@
 //! `docs/sim.md` has the notation.
 
 use crate::random::{Distribution, Random};
-use crate::script::Outside;
 use flux_diagnostic::nearest;
 use flux_ir::external::ExternalRole;
 use flux_ir::flow::{Callee, Flow};
@@ -17,7 +16,7 @@ pub struct Estimates {
     predicates: HashMap<PredicateId, f64>,
     keys: HashMap<ConstraintId, Keys>,
     lists: HashMap<String, u64>,
-    outside: Outside,
+    outside: f64,
 }
 
 /// What a node or an error handler does.
@@ -184,13 +183,13 @@ impl Estimates {
         self.work.insert(name.to_owned(), work);
     }
 
-    /// For how long a CPU is used outside of nodes.
-    pub fn set_outside(&mut self, outside: Outside) {
-        self.outside = outside;
+    /// For a flow a CPU is used for so many seconds outside of its nodes, before the first of them.
+    pub fn set_outside(&mut self, seconds: f64) {
+        self.outside = seconds;
     }
 
-    /// That; nothing where it is not known.
-    pub fn outside(&self) -> Outside {
+    /// That; 0 where nothing is known.
+    pub fn outside(&self) -> f64 {
         self.outside
     }
 

@@ -12,7 +12,6 @@ use crate::recorded::Recorded;
 use crate::script::{Action, Actions, Fork, Lock, Script, Workload};
 use crate::threads::{Begins, Ready, Threads};
 use std::collections::VecDeque;
-use std::rc::Rc;
 
 pub use crate::threads::Runtime;
 
@@ -120,15 +119,6 @@ struct Execution {
     since: f64,
     /// What for.
     reason: Reason,
-}
-
-impl Execution {
-    /// Computes for so many seconds before it goes on.
-    fn compute_first(&mut self, seconds: f64) {
-        if seconds > 0.0 {
-            self.frames.push(Frame { actions: Rc::new([Action::Compute(seconds)]), at: 0, branch: None });
-        }
-    }
 }
 
 /// Actions that are being done.
@@ -516,9 +506,6 @@ impl<'a> Machine<'a> {
                     self.executions[at].place = Place::Thread(thread);
                     if !self.threads.is_loop() {
                         self.processors.renew(self.thread(at));
-                    } else if self.threads.was_idle(thread) {
-                        self.observer.woke();
-                        self.executions[at].compute_first(self.workload.outside().of_wake);
                     }
                     self.runnable.push_back(at);
                 }
@@ -630,10 +617,6 @@ impl<'a> Machine<'a> {
                     Some(actions) => {
                         let execution = &mut self.executions[at];
                         execution.frames.push(Frame { actions, at: 0, branch: None });
-                        let outside = self.workload.outside();
-                        if outside.of_wake <= 0.0 || !self.threads.is_loop() {
-                            execution.compute_first(outside.of_flow);
-                        }
                         (execution.since, execution.reason) = (self.now, Reason::Threads);
                         self.threads.begin(at);
                         self.produce(source);

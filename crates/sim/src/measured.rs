@@ -5,10 +5,7 @@
 //! one another, and so is what different nodes of a flow take: where they belong together, that is lost.
 
 use crate::estimates::{Estimates, Part, Work};
-use crate::machine::{Arrivals, Runtime, Setting, Sharing, run};
-use crate::random::{Distribution, Histogram, Random};
-use crate::script::Outside;
-use crate::walk::Flows;
+use crate::random::{Distribution, Histogram};
 use flux_ir::external::ExternalRole;
 use flux_ir::flow::{End, Flow, Line};
 use flux_ir::program::{Body, Origin, Scope};
@@ -54,7 +51,7 @@ pub fn measured(flow: &Flow, json: &str) -> Result<Estimates, String> {
             estimates.set_work(&node, Work { parts: parts.clone(), fails: 0.0 });
         }
     }
-    estimates.set_outside(Outside { of_flow: each_s(outside_s(&profile, &known)), of_wake: 0.0 });
+    estimates.set_outside(each_s(outside_s(&profile, &known)));
     for (id, constraint) in flow.program.constraints.iter() {
         let seen = profile.constraints.iter().find(|seen| seen.name == constraint.name.to_string());
         if constraint.scope != Scope::Program
@@ -68,43 +65,6 @@ pub fn measured(flow: &Flow, json: &str) -> Result<Estimates, String> {
             let labels: Vec<_> = lines.iter().map(|line| flow.line_label(function, line)).collect();
             add_choices(&visits, lines, &labels, &mut estimates);
         }
-    }
-    Ok(estimates)
-}
-
-/// The same estimates, where that is known with what a loop does as it wakes, in the place of what is done for each
-/// flow: on an idle server each flow wakes a loop, and on a busy one hardly any. How often that was in the profile the
-/// simulation tells, at its load; what else was estimated is known by then.
-///
-/// # Errors
-/// As above.
-pub fn with_wakes(flow: &Flow, mut estimates: Estimates, json: &str) -> Result<Estimates, String> {
-    // Where loops hardly ever wake, nothing is known of it.
-    const FEWEST: f64 = 0.05;
-    let profile = Profile::read(json)?;
-    let loops = profile.flows_begun.len();
-    let others = flow.program.sources.iter().filter(|source| matches!(source.origin, Origin::Node(_))).count();
-    let rate = profile.flows.started as f64 / profile.seconds.max(f64::MIN_POSITIVE) / others.max(1) as f64;
-    if profile.strategy != "event" || loops == 0 || others == 0 || rate <= 0.0 {
-        return Ok(estimates);
-    }
-    let arrivals = flow.program.sources.iter().map(|source| match source.origin {
-        Origin::Timer(milliseconds) => Arrivals::Every(milliseconds as f64 / 1000.0),
-        Origin::Node(_) => Arrivals::Poisson(rate),
-    });
-    let setting = Setting {
-        cpus: loops,
-        sharing: Sharing::Equal,
-        runtime: Runtime::Event(loops),
-        arrivals: arrivals.collect(),
-        warm_up: 1000.0,
-        flows: 10_000.0,
-    };
-    let seen = run(&setting, &mut Flows::new(flow, &estimates), Random::new(1));
-    let wakes = seen.wakes as f64 / seen.latencies.len().max(1) as f64;
-    let of_flow = estimates.outside().of_flow;
-    if wakes >= FEWEST {
-        estimates.set_outside(Outside { of_flow, of_wake: of_flow / wakes });
     }
     Ok(estimates)
 }

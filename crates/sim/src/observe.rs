@@ -23,7 +23,6 @@ pub struct Observer {
     began: Option<Began>,
     latencies: Vec<f64>,
     waits: Waits,
-    wakes: u64,
 }
 
 /// How long all executions waited, in seconds.
@@ -61,8 +60,6 @@ pub struct Observed {
     pub of_threads: Option<usize>,
     /// What all waited for.
     pub waits: Waits,
-    /// How often an event loop woke that was idle.
-    pub wakes: u64,
 }
 
 impl Observer {
@@ -87,11 +84,6 @@ impl Observer {
         if self.is_counting() {
             self.latencies.push(seconds);
         }
-    }
-
-    /// An idle loop has woken.
-    pub fn woke(&mut self) {
-        self.wakes += u64::from(self.is_counting());
     }
 
     /// An execution has waited for so many seconds.
@@ -126,7 +118,6 @@ impl Observer {
             threads: mean(threads - began.threads),
             of_threads,
             waits: self.waits,
-            wakes: self.wakes,
         }
     }
 }

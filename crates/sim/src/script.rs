@@ -61,24 +61,10 @@ pub struct Script {
     pub run: Option<Actions>,
 }
 
-/// What a CPU is used for outside of flows, in seconds.
-#[derive(Clone, Copy, PartialEq, Default, Debug)]
-pub struct Outside {
-    /// Before each flow.
-    pub of_flow: f64,
-    /// On event loops, each time that one wakes which was idle; where this is known, it is in the place of the other.
-    pub of_wake: f64,
-}
-
 /// Where flows come from.
 pub trait Workload {
     /// Draws what the next flow of this source does.
     fn flow(&mut self, source: usize, random: &mut Random) -> Script;
-
-    /// For how many seconds a CPU is used outside of what flows do.
-    fn outside(&self) -> Outside {
-        Outside::default()
-    }
 }
 
 impl<F: FnMut(usize, &mut Random) -> Script> Workload for F {

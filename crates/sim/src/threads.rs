@@ -62,8 +62,6 @@ pub struct Threads {
 struct Loop {
     is_running: bool,
     since: f64,
-    /// When it ran last.
-    left: f64,
     /// New flows, which others may take away, and how many of them have begun, here or elsewhere.
     inbox: VecDeque<Begins>,
     begun: u64,
@@ -202,13 +200,8 @@ impl Threads {
         self.advance(now);
         self.occupied -= 1;
         if self.is_loop() {
-            (self.loops[thread].is_running, self.loops[thread].left) = (false, now);
+            self.loops[thread].is_running = false;
         }
-    }
-
-    /// Whether this thread has just begun, and is a loop that was idle before.
-    pub fn was_idle(&self, thread: usize) -> bool {
-        self.is_loop() && self.loops[thread].left < self.loops[thread].since
     }
 
     /// Whether a flow that could go on lets others of its loop go on first.

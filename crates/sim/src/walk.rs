@@ -7,7 +7,7 @@
 
 use crate::estimates::{Estimates, Part};
 use crate::random::Random;
-use crate::script::{Action, Actions, Branch, Fork, Lock, Outside, Script, Workload};
+use crate::script::{Action, Actions, Branch, Fork, Lock, Script, Workload};
 use flux_ir::external::ExternalRole;
 use flux_ir::flow::{Block, Callee, Each, EachOrder, End, Exit, Flow, FunctionId, Line, Operand, Step, StepId};
 use flux_ir::program::{Constant, ConstraintId, Mode, NodeId, PredicateId, Scope};
@@ -36,10 +36,6 @@ impl<'a> Flows<'a> {
 }
 
 impl Workload for Flows<'_> {
-    fn outside(&self) -> Outside {
-        self.estimates.outside()
-    }
-
     fn flow(&mut self, source: usize, random: &mut Random) -> Script {
         let flow = self.flow;
         let Some(entry) = flow.entries.get(source) else { return Script { produce: Rc::new([]), run: None } };
@@ -53,6 +49,7 @@ impl Workload for Flows<'_> {
             inputs = Some(values);
         }
         let produce = std::mem::take(&mut walk.actions).into();
+        walk.actions.push(Action::Compute(walk.flows.estimates.outside()));
         let inputs = inputs.unwrap_or_else(|| walk.fresh(flow.functions[entry.run].inputs.len()));
         walk.function(entry.run, inputs);
         Script { produce, run: Some(walk.actions.into()) }

@@ -40,7 +40,7 @@ fn a_profile_says_what_estimates_would() {
     let (predicate, _) = flow.program.predicates.iter().next().unwrap();
     assert!((estimates.likely(predicate).unwrap() - 0.75).abs() < 1e-9);
     assert!(estimates.work("std.other").is_none() && estimates.work("Find").is_none());
-    assert!((estimates.outside().of_flow - 0.5e-3).abs() < 1e-9, "{}", estimates.outside().of_flow);
+    assert!((estimates.outside() - 0.5e-3).abs() < 1e-9, "{}", estimates.outside());
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn keys_are_as_many_as_were_taken() {
     // A quarter of a second is of the source's thread, and a quarter of what is around nodes.
     let read = estimates.work("Read").unwrap();
     assert!(matches!(&read.parts[..], [Part::Compute(time)] if (time.mean() - 0.25e-3).abs() < 1e-9), "{read:?}");
-    assert!((estimates.outside().of_flow - 0.25e-3).abs() < 1e-9);
+    assert!((estimates.outside() - 0.25e-3).abs() < 1e-9);
 }
 
 #[test]
