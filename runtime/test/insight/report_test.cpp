@@ -151,14 +151,14 @@ TEST(Report, TheEndOfAClientsInputIsNoError)
 TEST(Report, ForPrograms)
 {
     flux::runner on(sample::program);
-    EXPECT_EQ(flux::json_report(sample::program, some_facts(on), "thread"),
-              R"({
+    EXPECT_EQ(flux::json_report(sample::program, some_facts(on), "thread"), R"({
   "format": 1,
   "flux": "0.1.0",
   "program": "sample",
   "strategy": "thread",
   "seconds": 12.500,
   "cpu_seconds": 3.750,
+  "source_cpu_seconds": 0.000,
   "flows": {"started": 11, "done": 7, "failed": 3, "ended": 0, "cancelled": 1},
   "counters": {"calls": 56, "dispatches": 20, "acquisitions": 6, "parks": 0, "failures": 3, "forgotten": 0},
   "first_to_forget": null,
