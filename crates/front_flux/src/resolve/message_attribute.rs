@@ -207,6 +207,11 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
             let help = "declare one before this field, `var length : uint64 &parse = 0;`, and update that";
             return self.message_mistake(target.span, headline, help);
         };
+        if matches!(wanted.kind(), TypeKind::Text | TypeKind::Bytes) {
+            let headline = format!("`{}` is a text, which no update changes", target.text);
+            let help = "update a number or a `bool`; a text is computed of fields, where it is asked for";
+            return self.message_mistake(target.span, headline, help);
+        }
         if let Some(formula) = self.formula_of(place, value, &wanted) {
             read.updates.push((id, formula));
         }

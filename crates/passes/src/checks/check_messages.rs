@@ -4,12 +4,10 @@
 
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics, Id};
-use flux_ir::compute::{Operator, Term};
 use flux_ir::message::{
     Extent, Field, FieldId, Firsts, Form, Formula, Item, Message, Reference, Repeat, Root, Token, follow,
 };
 use flux_ir::program::Program;
-use flux_ir::types::TypeKind;
 use flux_source::Span;
 use std::collections::HashSet;
 
@@ -121,25 +119,12 @@ impl<'a> Checker<'a, '_> {
         self.bound(field);
     }
 
-    /// A variable is updated where it has a value; and no text grows with each update.
+    /// A variable is updated where it has a value.
     fn update(&mut self, target: FieldId, formula: &Formula) {
         if !self.known.contains(&target) {
             let headline = "this variable has no value yet where the attribute is";
             let help = "declare it before, outside of the choice: `var length : uint64 &parse = 0;`";
             self.report(ids::MESSAGE_LATER, formula.value.span, headline, help);
-        }
-        let mut joined = None;
-        formula.value.any(&mut |part| {
-            let is_text = matches!(part.ty.kind(), TypeKind::Text | TypeKind::Bytes);
-            let joins = is_text && matches!(part.term, Term::Binary(Operator::Add, _));
-            joined = joined.or(joins.then_some(part.span));
-            joins
-        });
-        let called = self.message.field(target).map_or_else(String::new, named);
-        if let Some(span) = joined {
-            let headline = format!("{called} may become as long as the peer likes, as each update joins texts");
-            let help = "take one text as it is, or a part of it; a variable after the list may join them";
-            self.report(ids::MESSAGE_UNBOUNDED, span, headline, help);
         }
     }
 
