@@ -12,6 +12,7 @@ use flux_diagnostic::{Diagnostic, nearest};
 use flux_front_flux::ids;
 use flux_front_flux::syntax::{Name, QualifiedName};
 use flux_ir::compute::{self, Function, Mistake, Operator, Term, VariableId};
+use flux_ir::message::looks_back;
 use flux_ir::types::{Type, TypeKind};
 use flux_source::Span;
 
@@ -262,6 +263,15 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             let error = Diagnostic::error(own_ids::CHANNEL_DIRECTION, headline, foldt.channels.span);
             return Err(self.report(error.help("declare what they give: `[kv/-] mappers`")));
         };
+        if let TypeKind::Message(id) = element.kind()
+            && looks_back(&self.scope.program.messages, *id)
+        {
+            let headline = format!("`foldt` cannot read {element:#}, in which something looks back by `&parse_at`");
+            let error = Diagnostic::error(ids::EXPRESSION_TYPE, headline, foldt.channels.span);
+            return Err(
+                self.report(error.help("its messages are read in a row, so each has all that it says in itself"))
+            );
+        }
         let key = self.scoped(|checker| {
             checker.bind_variable(&foldt.element, &element);
             checker.value(&foldt.key)

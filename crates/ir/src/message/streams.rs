@@ -1,5 +1,5 @@
 //! Which messages have streams, and which fields are known when one that has some is given to a flow: those that stand
-//! before the first byte that goes along.
+//! before the first byte that goes along. And which messages lead back to bytes that have gone by.
 
 use super::{Field, FieldId, Item, Message, MessageId, unit_of};
 use crate::arena::Arena;
@@ -8,6 +8,12 @@ use std::collections::HashSet;
 /// Whether a message, or one in it, has a `&stream`. O(size of the messages in it).
 pub fn has_streams(messages: &Arena<Message>, id: MessageId) -> bool {
     within(messages, id).iter().any(|message| message.fields.iter().any(|field| field.is_stream))
+}
+
+/// Whether a message, or one in it, has a `&parse_at`, and so leads back to bytes before it. O(size of the messages in
+/// it).
+pub fn looks_back(messages: &Arena<Message>, id: MessageId) -> bool {
+    within(messages, id).iter().any(|message| message.fields.iter().any(|field| field.parse_at.is_some()))
 }
 
 /// Whether the field `wanted` of `message` has its value before the first byte of a stream comes: it is no stream, no
