@@ -54,8 +54,8 @@ proc Count
     local seen                                       8
     in all                                    no bound
   one message takes, in steps at most
-    client                         3043
-    backends                        166
+    client                         3059
+    backends                        167
     error broken backends      no bound  write `[-/kv]{16} watchers`; besides `clean`, in C++
   all runs share, in bytes at most
     global totals        152032
