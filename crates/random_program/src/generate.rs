@@ -419,7 +419,7 @@ impl Generator<'_> {
         let names_last = self.model.nodes.iter().any(is_computed);
         let part = |(at, node): (usize, &Option<NodeId>)| {
             let is_last = at + 1 == length;
-            node.filter(|_| !self.random.chance(if is_last { 80 } else { 250 }) || is_last && names_last)
+            node.filter(|_| !self.random.chance(if is_last { 160 } else { 250 }) || is_last && names_last)
         };
         let path: Vec<_> = end.iter().enumerate().map(part).collect();
         let alike = |(one, other): (&Option<NodeId>, &Option<NodeId>)| one.is_none() || other.is_none() || one == other;
