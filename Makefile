@@ -39,9 +39,9 @@ soak: flux packages-test
 ## make fuzz    mutated programs through the compiler for FUZZ_MINUTES (10), FUZZ_SEED replaying one, and as long bytes
 ##              through the readers of messages under sanitizers; then the explorer over FUZZ_PROGRAMS (100000) random
 ##              programs: none may deadlock or lose exclusion; then FUZZ_MESSAGES (1000000) changed messages through the
-##              reference of the readers, and a hundredth of them through both; then changed requests, wild paths and
-##              random frames of HTTP/2 to examples/web, and wild requests to an admin interface under sanitizers; at last
-##              wild clients and backends around the memcached proxy of FLICK
+##              reference of the readers, and a hundredth of them through both, with as many values through what makes
+##              messages; then changed requests, wild paths and random frames of HTTP/2 to examples/web, and wild requests
+##              to an admin interface under sanitizers; at last wild clients and backends around the memcached proxy of FLICK
 fuzz: cargo packages-test
 	@FUZZ_MINUTES=$(or $(FUZZ_MINUTES),10) \
 	    cargo test --release --package flux_fuzz -- --ignored fuzz_compiler --nocapture

@@ -1,9 +1,11 @@
 //! The generated readers of messages, over what the reference reads: the standard grammars, and small ones for each
 //! part of the notation. Whole, byte by byte, split at every offset, and changed: the same comes of it, with the same
-//! values. What the harness holds of every class besides is in `messages/harness.hpp`.
+//! values. What the harness holds of every class besides is in `messages/harness.hpp`. And what the classes make of
+//! random values: just the bytes that the reference makes of them, which are read as these values; or nothing, where
+//! the reference refuses them.
 //!
-//! `FLUX_MESSAGES=100000 cargo test -p flux_back_cpp --test messages` tries so many changes of each grammar, and
-//! not the few hundred of an ordinary run; `FLUX_MESSAGES_SEED` begins with others.
+//! `FLUX_MESSAGES=100000 cargo test -p flux_back_cpp --test messages` tries so many changes of each grammar and values
+//! of each message, and not the few hundred of an ordinary run; `FLUX_MESSAGES_SEED` begins with others.
 
 #![allow(clippy::disallowed_methods, reason = "it compiles and runs what is generated")]
 #![allow(
@@ -16,6 +18,8 @@
 
 #[path = "messages/captures.rs"]
 mod captures;
+#[path = "messages/given.rs"]
+mod given;
 #[path = "messages/harness.rs"]
 mod harness;
 #[path = "messages/programs.rs"]
@@ -27,8 +31,9 @@ mod shown;
 
 use captures::{CAPTURES, module, others};
 use flux_ir::program::Program;
-use flux_message::{Grammar, Parser, Streams};
+use flux_message::{GivenMessage, Grammar, Parser, Streams, make};
 use flux_random_program::Random;
+use given::{Values, words};
 use harness::{Harness, program};
 use std::fmt::Write as _;
 use std::process::Command;
@@ -59,7 +64,47 @@ type Input = (Vec<u8>, usize);
 /// A message, and what is read as it.
 type Case<'a> = (&'a str, Vec<Input>);
 
-/// Compares the generated readers of a program with the reference.
+/// Values of a message, and what the reference says is made of them, in the words of the harness.
+type Making = (GivenMessage, String);
+
+/// Random values of each message of a program, and what the reference makes of them. What it has made is what further
+/// ones are like, as are messages that were read.
+fn makings(program: &Program, grammar: &Grammar<'_>, cases: &[Case<'_>], count: u64) -> Vec<Making> {
+    const LONGEST: usize = 2048;
+    const MOST_LEARNED: usize = 60;
+    let mut values = Values::new(program);
+    for (message, inputs) in cases {
+        let id = program.messages.iter().find(|(_, one)| one.name == *message).unwrap().0;
+        let short = inputs.iter().filter(|(bytes, _)| bytes.len() < LONGEST);
+        for tree in short.filter_map(|(bytes, _)| grammar.read_all(id, vec![], bytes).ok()).take(MOST_LEARNED) {
+            values.learn(&tree);
+        }
+    }
+    let first = number("FLUX_MESSAGES_SEED").unwrap_or(0);
+    let count = number("FLUX_MESSAGES").unwrap_or(count);
+    let mut all = vec![];
+    for id in program.messages.ids() {
+        let mut learned = 0;
+        for seed in first..first + count {
+            let given = values.message(&mut Random::new(seed), id, 0);
+            let said = match make(grammar, &given) {
+                Err(_) => "refused".to_owned(),
+                Ok(made) => {
+                    if learned < MOST_LEARNED && made.bytes.len() < LONGEST {
+                        learned += 1;
+                        values.learn(&made.tree);
+                    }
+                    let hex: String = made.bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+                    format!("made x{hex} {}", read::tree(program, &made.tree))
+                }
+            };
+            all.push((given, said));
+        }
+    }
+    all
+}
+
+/// Compares the generated classes of a program with the reference: what they read, and what they make.
 fn agree(name: &str, text: &str, cases: &[Case<'_>]) {
     let (program, sources) = program(name, text);
     let harness = Harness::new(&program, &sources);
@@ -70,23 +115,42 @@ fn agree(name: &str, text: &str, cases: &[Case<'_>]) {
     let inputs = || cases.iter().flat_map(|(message, all)| all.iter().map(move |one| (*message, one)));
     for (message, (bytes, splits)) in inputs() {
         let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        writeln!(input, "{message} {splits} {hex}").unwrap();
+        writeln!(input, "read {message} {splits} {hex}").unwrap();
+    }
+    let makings = makings(&program, &grammar, cases, 150);
+    for (given, _) in &makings {
+        let class = program.messages[given.message].name.to_string().replace('.', "::");
+        write!(input, "make {class}").unwrap();
+        words(&program, given, &mut input);
+        input.push('\n');
     }
     let file = binary.with_file_name("input");
     std::fs::write(&file, input).unwrap();
     let output = Command::new(&binary).arg(&file).output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
     let mut lines = said.lines();
     for (message, (bytes, _)) in inputs() {
         for is_end in [false, true] {
             let what = || format!("{name} {message}, ends: {is_end}: {}", bytes.escape_ascii());
             let wanted = reference(&program, &grammar, message, bytes, is_end);
             let got = lines.next();
-            let got = got.unwrap_or_else(|| panic!("{}: {}", what(), String::from_utf8_lossy(&output.stderr)));
+            let got = got.unwrap_or_else(|| panic!("{}: {errors}", what()));
             let got = if wanted == "whole 0" && got.starts_with("whole 0 ") { "whole 0" } else { got };
             assert_eq!(got, wanted, "{}", what());
         }
     }
+    for (given, wanted) in &makings {
+        let what = || {
+            let mut line = format!("{name}: make {}", program.messages[given.message].name);
+            words(&program, given, &mut line);
+            line
+        };
+        let got = lines.next().unwrap_or_else(|| panic!("{}: {errors}", what()));
+        assert_eq!(got, wanted, "{}: the reference says: {:?}", what(), make(&grammar, given).map(|made| made.bytes));
+    }
+    let made = makings.iter().filter(|(_, wanted)| wanted != "refused").count();
+    assert!(made > 0 && made < makings.len(), "{name}: {made} of {} can be made", makings.len());
 }
 
 fn number(name: &str) -> Option<u64> {

@@ -12,7 +12,8 @@ use flux_ir::types::Integer;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::future::Future;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
 
 /// How deep messages may be in each other, whatever `&max_depth` says: each is a call of a function.
 const DEPTH_LIMIT: usize = 200;
@@ -78,15 +79,53 @@ impl<'p> Grammar<'p> {
         Self { program, firsts: Firsts::of(program), tokens }
     }
 
+    /// The program whose messages they are.
+    pub(crate) fn program(&self) -> &'p Program {
+        self.program
+    }
+
+    /// What may begin with which byte.
+    pub(crate) fn firsts(&self) -> &Firsts {
+        &self.firsts
+    }
+
+    /// Reads bytes that are one message, all of them, with its streams; `parameters` are the values of its parameters.
+    ///
+    /// # Errors
+    ///
+    /// Bytes that are no such message.
+    pub fn read_all(&self, id: MessageId, parameters: Vec<Value>, bytes: &[u8]) -> Outcome<Tree> {
+        let input = Input::default();
+        input.feed(bytes);
+        input.close();
+        let mut reading = pin!(self.by_itself(&input, id, parameters, Streams::Kept));
+        // All has come, so nothing waits.
+        let Poll::Ready(tree) = reading.as_mut().poll(&mut Context::from_waker(Waker::noop())) else {
+            return Err(Failure::new(0, "more bytes are wanted"));
+        };
+        let tree = tree?;
+        match bytes.len() as u64 - tree.end {
+            0 => Ok(tree),
+            left => Err(Failure::new(tree.end, format!("{left} bytes are left over"))),
+        }
+    }
+
     /// Reads a message that is in no other.
     pub(crate) async fn whole(&self, input: &Input, (id, streams): (MessageId, Streams)) -> Outcome<Tree> {
+        self.by_itself(input, id, vec![], streams).await
+    }
+
+    async fn by_itself(&self, input: &Input, id: MessageId, parameters: Vec<Value>, streams: Streams) -> Outcome<Tree> {
         let message = &self.program.messages[id];
         let depths = RefCell::new(HashMap::new());
         let (bound, streamed) = (Cell::new((message.most_bytes(), message.most_bytes())), Cell::new(0));
         let reading = Reading { grammar: self, streams, input, bound, streamed, depths };
         let mut cursor = Cursor { at: 0, end: None };
         let place = Place { depth: 0, floor: None, origin: 0 };
-        reading.unit(id, vec![], &mut cursor, place).await.map_err(|failure| failure.within(&message.name.to_string()))
+        reading
+            .unit(id, parameters, &mut cursor, place)
+            .await
+            .map_err(|failure| failure.within(&message.name.to_string()))
     }
 }
 

@@ -3,9 +3,10 @@
 //! What says how long something is follows from it: a field that `&length` or `T[n]` asks, and what `&serialize` names,
 //! is given its value before it is written. So a key that has become longer needs no second change.
 
+use crate::make::{Making, nothing};
 use crate::names::{set, update, value_of};
 use crate::tree::{Content, Failure, Read, Tree, Value};
-use flux_ir::message::{ByteOrder, Extent, Field, FieldId, Form, Item, Label, Repeat, Switch, Token, solve};
+use flux_ir::message::{ByteOrder, Extent, Field, FieldId, Form, Item, Label, Message, Repeat, Switch, Token};
 use flux_ir::program::Program;
 use flux_ir::types::Integer;
 use std::cell::RefCell;
@@ -22,13 +23,18 @@ type Outcome<T> = Result<T, Failure>;
 pub fn write(program: &Program, tree: &Tree) -> Result<Vec<u8>, Failure> {
     let name = &program.messages[tree.message].name;
     let mut tree = tree.clone();
-    unit(program, &Tokens::default(), &mut tree).map_err(|failure| failure.within(&name.to_string()))
+    unit(program, &Tokens::default(), &mut tree, None).map_err(|failure| failure.within(&name.to_string()))
 }
 
-/// The bytes of a message, whose own fields are made to fit.
-fn unit(program: &Program, tokens: &Tokens, tree: &mut Tree) -> Outcome<Vec<u8>> {
+/// The bytes of a message, whose own fields are made to fit; `making` says what was given where it is made anew.
+pub(crate) fn unit(
+    program: &Program,
+    tokens: &Tokens,
+    tree: &mut Tree,
+    making: Option<&Making<'_>>,
+) -> Outcome<Vec<u8>> {
     let message = &program.messages[tree.message];
-    let mut writer = Writer { program, tokens, sized: HashMap::new(), out: vec![], bits: (0, 0), choice: 0 };
+    let mut writer = Writer { program, tokens, making, sized: HashMap::new(), out: vec![], bits: (0, 0), choice: 0 };
     for (index, field) in message.fields.iter().enumerate() {
         writer.settle(tree, FieldId::new(index), field).map_err(|failure| failure.within(&field.name))?;
     }
@@ -38,6 +44,7 @@ fn unit(program: &Program, tokens: &Tokens, tree: &mut Tree) -> Outcome<Vec<u8>>
         let Some(own) = content(tree, FieldId::new(index)).cloned() else { continue };
         let value =
             value_of(value, tree, Some(&own)).map_err(|message| Failure::new(0, message).within(&field.name))?;
+        writer.add(tree, Some(target));
         set(tree, &[*target], value);
     }
     writer.items(tree, &message.items)?;
@@ -49,11 +56,13 @@ fn content(tree: &Tree, field: FieldId) -> Option<&Content> {
 }
 
 /// The tokens that have been written, by their expressions: reading one of these takes long.
-type Tokens = RefCell<HashMap<String, Option<Token>>>;
+pub(crate) type Tokens = RefCell<HashMap<String, Option<Token>>>;
 
 struct Writer<'p> {
     program: &'p Program,
     tokens: &'p Tokens,
+    /// What was given of a message that nobody has read.
+    making: Option<&'p Making<'p>>,
     /// The bytes of fields whose size other fields say.
     sized: HashMap<FieldId, Vec<u8>>,
     out: Vec<u8>,
@@ -63,7 +72,11 @@ struct Writer<'p> {
     choice: usize,
 }
 
-impl Writer<'_> {
+impl<'p> Writer<'p> {
+    fn message(&self, tree: &Tree) -> &'p Message {
+        &self.program.messages[tree.message]
+    }
+
     fn failure(&self, message: impl Into<String>) -> Failure {
         Failure::new(self.out.len() as u64, message)
     }
@@ -73,7 +86,11 @@ impl Writer<'_> {
         if content(tree, id).is_none() {
             return Ok(());
         }
-        let fields = &self.program.messages[tree.message].fields;
+        if self.making.is_some() {
+            self.settle_made(tree, id, field);
+            return Ok(());
+        }
+        let fields = &self.message(tree).fields;
         if fields.iter().flat_map(|other| &other.updates).any(|(target, _)| *target == id) {
             self.variable(tree, id, field)?;
         }
@@ -94,13 +111,40 @@ impl Writer<'_> {
             _ => None,
         };
         if let Some((formula, size)) = size
-            && let Some((path, value)) = solve(formula, size as i128)
+            && let Some((path, value)) = self.message(tree).solve(formula, size as i128)
         {
             set(tree, &path, Value::Integer(value));
         }
         match self.sized.contains_key(&id) {
             true => Ok(()),
             false => self.aside(tree, id, |writer, tree, read| writer.replay(tree, field, read)),
+        }
+    }
+
+    /// The same of a message that is made anew: what its fields require may be of others that are not known yet.
+    fn settle_made(&self, tree: &mut Tree, id: FieldId, field: &Field) {
+        let Some(content) = content(tree, id).filter(|_| field.parse_at.is_none()) else { return };
+        let size = match (&field.extent, &field.repeat, content) {
+            (Some(Extent::Length(length)), _, content) => Some((length, given_size(&field.form, content))),
+            (_, Repeat::Times(count), Content::List(elements)) => Some((count, elements.len() as u64)),
+            _ => None,
+        };
+        if let Some((formula, size)) = size
+            && let Some((path, value)) = self.message(tree).solve(formula, i128::from(size))
+            && let [target] = path.as_slice()
+        {
+            self.add(tree, Some(target));
+            set(tree, &path, Value::Integer(value));
+        }
+    }
+
+    /// Of a message that is made anew, adds a field that nobody has given.
+    fn add(&self, tree: &mut Tree, id: Option<&FieldId>) {
+        if let (Some(_), Some(id)) = (self.making, id)
+            && let Some(field) = self.message(tree).field(*id)
+            && let Some(slot) = tree.fields.get_mut(id.index())
+        {
+            slot.get_or_insert_with(|| nothing(field));
         }
     }
 
@@ -159,6 +203,10 @@ impl Writer<'_> {
 
     fn choose(&mut self, tree: &Tree, switch: &Switch) -> Outcome<usize> {
         let Some(on) = &switch.on else {
+            if let Some(making) = self.making {
+                let chosen = making.choose(self.message(tree), switch);
+                return chosen.ok_or_else(|| self.failure("nothing is given of any case"));
+            }
             self.choice += 1;
             let chosen = tree.choices.get(self.choice - 1).copied();
             return chosen.ok_or_else(|| self.failure("nothing says which case is taken"));
@@ -176,7 +224,8 @@ impl Writer<'_> {
     }
 
     fn field(&mut self, tree: &mut Tree, id: FieldId) -> Outcome<()> {
-        let Some(field) = self.program.messages[tree.message].field(id) else { return Ok(()) };
+        let Some(field) = self.message(tree).field(id) else { return Ok(()) };
+        self.add(tree, Some(&id));
         let written = self.variable(tree, id, field);
         let written =
             written.and_then(|()| self.aside(tree, id, |writer, tree, read| writer.named_field(tree, id, field, read)));
@@ -191,6 +240,11 @@ impl Writer<'_> {
             self.write_bits(*width, value)?;
             return self.after(tree, field, &read.content);
         }
+        // Before the field changes what its own size is made of.
+        let size = match (&field.extent, &field.repeat) {
+            (Some(Extent::Length(size)), _) | (_, Repeat::Times(size)) => Some(value_of(size, tree, None)),
+            _ => None,
+        };
         let bytes = match self.sized.remove(&id) {
             Some(bytes) => {
                 self.replay(tree, field, read)?;
@@ -198,14 +252,12 @@ impl Writer<'_> {
             }
             None => self.bytes_of(tree, field, read)?,
         };
-        let wanted = match (&field.extent, &field.repeat, &read.content) {
-            (Some(Extent::Length(length)), ..) => Some((length, bytes.len())),
-            (_, Repeat::Times(count), Content::List(elements)) => Some((count, elements.len())),
-            _ => None,
-        };
-        if let Some((formula, size)) = wanted {
-            let said = value_of(formula, tree, None).map_err(|message| self.failure(message))?;
-            if said != Value::Integer(size as i128) {
+        if let Some(said) = size {
+            let size = match (&field.extent, &read.content) {
+                (None, Content::List(elements)) => elements.len(),
+                _ => bytes.len(),
+            };
+            if said.map_err(|message| self.failure(message))? != Value::Integer(size as i128) {
                 return Err(self.failure(format!("it has {size}, and the message says otherwise")));
             }
         }
@@ -275,9 +327,12 @@ impl Writer<'_> {
         match (&field.form, content) {
             (Form::Literal(bytes), _) => Ok(bytes.clone()),
             (Form::Unit(_, values), Content::Unit(inner)) => {
-                let values = values.iter().map(|value| value_of(value, tree, None));
-                inner.parameters = values.collect::<Result<_, _>>().map_err(|message| self.failure(message))?;
-                unit(self.program, self.tokens, inner)
+                // One that is given has been made with the values of its parameters.
+                if self.making.is_none() {
+                    let values = values.iter().map(|value| value_of(value, tree, None));
+                    inner.parameters = values.collect::<Result<_, _>>().map_err(|message| self.failure(message))?;
+                }
+                unit(self.program, self.tokens, inner, None)
             }
             (_, Content::Stream { kept, size }) if kept.len() as u64 == *size => Ok(kept.clone()),
             (form, Content::Value { read, spelling, .. }) => self.value(form, read, spelling),
@@ -310,6 +365,23 @@ impl Writer<'_> {
             (Form::Bytes | Form::Text, Value::Bytes(bytes)) => Ok(bytes.clone()),
             _ => Err(self.failure("this is a value of another kind")),
         }
+    }
+}
+
+/// How many bytes what was given has.
+fn given_size(form: &Form, content: &Content) -> u64 {
+    match (content, form) {
+        (Content::Value { read: Value::Bytes(bytes), .. }, _) => bytes.len() as u64,
+        (Content::Value { read, .. }, Form::Digits(_, base)) => {
+            let value = read.integer().unwrap_or(0);
+            let digits = if *base == 16 { format!("{:x}", value.abs()) } else { value.abs().to_string() };
+            (digits.len() + usize::from(value < 0)) as u64
+        }
+        (Content::Value { .. }, Form::Integer(integer, _)) => u64::from(integer.bits / 8),
+        (Content::Value { .. } | Content::Literal, _) => 0,
+        (Content::Unit(tree), _) => tree.end - tree.start,
+        (Content::List(all), _) => all.iter().map(|one| given_size(form, &one.content)).sum(),
+        (Content::Stream { size, .. }, _) => *size,
     }
 }
 

@@ -10,9 +10,9 @@ use crate::tree::{Declaration, Declarator, Expression as Cpp, Function, Initial,
 use flux_contract::message as runtime;
 use flux_ir::message::{
     ByteOrder, Extent, Field, FieldId, Form, Formula, Label, Message, MessageId, Reference, Repeat, Root, Switch,
-    is_before_streams, solve, unit_of,
+    is_before_streams, unit_of,
 };
-use flux_ir::types::Integer;
+use flux_ir::types::{Integer, Type};
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
@@ -176,13 +176,13 @@ impl<'m, 'p> Writing<'m, 'p> {
                 (_, Repeat::Times(count)) => Some(count),
                 _ => None,
             };
-            size.and_then(|size| solve(size, 0)).is_some_and(|(path, _)| path == [id])
+            size.and_then(|size| self.message.solve(size, 0)).is_some_and(|(path, _)| path == [id])
         });
-        if is_sized || field.convert.is_some() {
+        if is_sized {
             return None;
         }
-        if !is_before_streams(&self.messages.program.messages, self.message, id) {
-            return self.is_same_text(id, field);
+        if field.convert.is_some() || !is_before_streams(&self.messages.program.messages, self.message, id) {
+            return self.is_same_on_wire(id, field);
         }
         let name = accessor(self.message, &field.name);
         let (made, of) = (Cpp::name(format!("made.{name}()")), Cpp::name(format!("of.{name}")));
@@ -200,8 +200,8 @@ impl<'m, 'p> Writing<'m, 'p> {
         })
     }
 
-    /// The same of a stream, or of a text behind one, which no function gives.
-    fn is_same_text(&self, id: FieldId, field: &Field) -> Option<Cpp> {
+    /// The same of what no function gives as it is on the wire: a stream, a text behind one, a value that is converted.
+    fn is_same_on_wire(&self, id: FieldId, field: &Field) -> Option<Cpp> {
         let from = From { bytes: "made.first_byte()".to_owned(), places: "at".to_owned(), view: "made.view" };
         let made = self.messages.raw(self.id, id, &from).filter(|_| !field.is_list())?;
         let same = infix(made.cpp, "==", Cpp::name(self.value(id, field)));
@@ -220,8 +220,9 @@ impl<'m, 'p> Writing<'m, 'p> {
         }
         let (Root::Own, [first, rest @ ..]) = (reference.root, reference.path.as_slice()) else { return missing() };
         let Some(field) = self.message.field(*first) else { return missing() };
-        if let Some(local) = self.locals.borrow().get(first) {
-            return local.clone();
+        let local = self.locals.borrow().get(first).cloned();
+        if let Some(local) = local {
+            return self.converted(field, local);
         }
         if !rest.is_empty() {
             let (mut cpp, mut at) = (self.value(*first, field), field);
@@ -231,7 +232,10 @@ impl<'m, 'p> Writing<'m, 'p> {
                 let inner: &Message = &self.messages.program.messages[unit];
                 let Some(next) = inner.field(*step) else { return missing() };
                 cpp = format!("{cpp}.{}()", accessor(inner, &next.name));
-                known = known_of(next);
+                known = match &next.convert {
+                    Some(convert) => known_as(&convert.value.ty),
+                    None => known_of(next),
+                };
                 at = next;
             }
             return Said { cpp: Cpp::name(cpp), known };
@@ -239,9 +243,18 @@ impl<'m, 'p> Writing<'m, 'p> {
         let known = if self.message.parameters.is_empty() { "" } else { "at" };
         let places = format!("out.so_far<{}>({known})", self.message.name.own());
         let from = From { bytes: String::new(), places, view: "out.view" };
-        match self.given.contains(first) {
+        let raw = match self.given.contains(first) {
             true => Said { cpp: Cpp::name(self.value(*first, field)), known: known_of(field) },
             false => self.messages.raw(self.id, *first, &from).unwrap_or_else(missing),
+        };
+        self.converted(field, raw)
+    }
+
+    /// What formulas see of a field that has this value on the wire.
+    fn converted(&self, field: &Field, raw: Said) -> Said {
+        match &field.convert {
+            Some(convert) => self.formula(convert, Some(&raw)),
+            None => raw,
         }
     }
 
@@ -267,7 +280,7 @@ impl<'m, 'p> Writing<'m, 'p> {
                 _ => None,
             };
             let Some((formula, size)) = size else { continue };
-            let Some((path, added)) = solve(formula, 0) else { continue };
+            let Some((path, added)) = self.message.solve(formula, 0) else { continue };
             let [target] = path.as_slice() else { continue };
             if !self.is_written(*target) {
                 continue;
@@ -443,13 +456,7 @@ impl<'m, 'p> Writing<'m, 'p> {
                 return;
             }
             let value = self.formula(formula, None);
-            let known = match ty.integer() {
-                Some(integer) => {
-                    let (low, high) = range_of(ty);
-                    Known::Integer { low, high, signed: integer.signed }
-                }
-                None => value.known,
-            };
+            let known = if ty.integer().is_some() { known_as(ty) } else { value.known };
             self.locals.borrow_mut().insert(id, Said { cpp: value.cpp, known });
             return;
         }
@@ -502,10 +509,19 @@ fn known_of(field: &Field) -> Known {
     match &field.form {
         Form::Integer(one, _) | Form::Digits(one, _) => integer(one.range(), one.signed),
         Form::Bits(width) => integer((0, (1 << width) - 1), false),
-        Form::Variable(ty, _) if type_name(ty) == "bool" => Known::Truth,
-        Form::Variable(ty, _) if ty.integer().is_some() => {
-            integer(range_of(ty), ty.integer().is_some_and(|one| one.signed))
-        }
+        Form::Variable(ty, _) => known_as(ty),
         _ => Known::View,
+    }
+}
+
+/// What it knows of a value of this type.
+fn known_as(ty: &Type) -> Known {
+    match ty.integer() {
+        Some(integer) => {
+            let (low, high) = range_of(ty);
+            Known::Integer { low, high, signed: integer.signed }
+        }
+        None if type_name(ty) == "bool" => Known::Truth,
+        None => Known::View,
     }
 }

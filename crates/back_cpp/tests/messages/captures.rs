@@ -91,7 +91,11 @@ pub fn others(module: &str) -> &'static [(&'static str, &'static [u8])] {
             ),
             ("request_head", b"GET /a?b HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n"),
         ],
-        "std.ifile" => &[("file", b"\x01\x02kvv\x02\0ab\xff\xff\x12\x34\x56\x78")],
+        "std.ifile" => &[
+            ("file", b"\x01\x02kvv\x02\0ab\xff\xff\x12\x34\x56\x78"),
+            ("count", b"\x04\x04\x03abc\0\0\0\x07"),
+            ("count", b"\xff\xff\x12\x34\x56\x78"),
+        ],
         "std.resp" => &[
             ("value", b"%2\r\n+a\r\n:1\r\n$1\r\nb\r\n~2\r\n#t\r\n,1.5\r\n"),
             ("value", b"|1\r\n+a\r\n_\r\n>2\r\n(123\r\n=5\r\ntxt:x\r\n"),

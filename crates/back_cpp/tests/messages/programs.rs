@@ -193,4 +193,21 @@ pub const ALL: &[Program] = &[
         "all",
         &[b"\x05\x00\x01\x02\x65ab12;01234567!89", b"\xff\x00\x03\x02\x9fxy65535;\xff\xff0123456789"],
     ),
+    (
+        "converted",
+        "type all = unit {
+           a : uint16 &convert = $$ % 1000;
+           if (self.a > 500) { b : uint8 &convert = $$ > 3 &requires = $$ != 9; }
+           size : token(\"[0-9]+\") &max_size = 3 &convert = uint8($$); : \";\";
+           text : bytes &length = self.size;
+           n : uint8 &convert = $$ % 4; list : uint8[self.n + 1];
+           kind : string &until = \"!\" &max_size = 2 &convert = lower($$);
+           switch (self.kind) { \"ab\" -> c : string &until = \".\" &max_size = 9 &convert = trim($$); * -> d : uint8; }
+           inner : inner &requires = $$.value != 7;
+           rest : bytes &length = self.inner.value;
+         };
+         type inner = unit { value : uint8 &convert = $$ % 10 &requires = $$ != 5; };",
+        "all",
+        &[b"\x00\x052;ab\x05\x01\x02aB!cd .\x0bx", b"\x03\xe7\x04003;abc\x00\x01cD!\x15\x00"],
+    ),
 ];

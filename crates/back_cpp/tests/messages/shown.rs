@@ -2,7 +2,9 @@
 //! values of another. In the same words `read.rs` says what the reference read.
 
 use flux_back_cpp::message::accessor;
-use flux_ir::message::{Field, FieldId, Form, Item, Message, all_lists, has_streams, is_before_streams, unit_of};
+use flux_ir::message::{
+    Field, FieldId, Form, Given, Item, Message, all_lists, given_type, has_streams, is_before_streams, unit_of,
+};
 use flux_ir::program::Program;
 use flux_ir::types::TypeKind;
 use std::fmt::Write as _;
@@ -30,7 +32,7 @@ fn fields_of(items: &[Item], is_optional: bool, found: &mut Vec<(usize, bool)>) 
 /// The names of the messages that can be read by themselves.
 pub fn readable(program: &Program) -> Vec<String> {
     let all = program.messages.iter().filter(|(_, message)| message.parameters.is_empty());
-    all.map(|(_, message)| message.name.to_string().replace('.', "::")).collect()
+    all.map(|(_, message)| class_name(message)).collect()
 }
 
 /// A header with the functions `show` and `check` for each class, and the names of those that can be read by
@@ -41,20 +43,51 @@ pub fn header(program: &Program) -> String {
         let class = class(message);
         writeln!(text, "inline void show(const {class} &message, std::string &out);").unwrap();
         writeln!(text, "inline void check(const {class} &message);").unwrap();
+        writeln!(text, "namespace harness {{ inline bool take_given(class given_values &in, {class} &out); }}")
+            .unwrap();
     }
     text += LISTS;
-    text += "#include \"harness.hpp\"\n";
+    text += "#include \"harness.hpp\"\n#include \"given.hpp\"\n";
     for (_, message) in program.messages.iter() {
         text += &dumper(program, message);
         text += &maker(program, message);
+        text += &taker(program, message);
     }
-    let names: Vec<_> = readable(program).iter().map(|name| format!("MESSAGE({name})")).collect();
-    let (count, names) = (names.len(), names.join(" "));
-    text + &format!("#define MESSAGES {count}u\n#define ALL_MESSAGES {names}\n")
+    let listed = |names: Vec<String>| names.iter().map(|name| format!("MESSAGE({name})")).collect::<Vec<_>>().join(" ");
+    let with_parameters = program.messages.iter().filter(|(_, message)| !message.parameters.is_empty());
+    let with_parameters = with_parameters.map(|(_, message)| class_name(message)).collect();
+    let (names, with_parameters) = (readable(program), listed(with_parameters));
+    let (count, names) = (names.len(), listed(names));
+    text + &format!(
+        "#define MESSAGES {count}u\n#define ALL_MESSAGES {names}\n#define ALL_WITH_PARAMETERS {with_parameters}\n"
+    )
+}
+
+/// Makes a message of values that come as words.
+fn taker(program: &Program, message: &Message) -> String {
+    let given = message.given().into_iter().filter_map(|given| {
+        given_type(&program.messages, message, given)?;
+        Some(match given {
+            Given::Parameter(index) => &message.parameters[index].name,
+            Given::Field(id) => &message.fields[id.index()].name,
+        })
+    });
+    let takes: String = given.map(|name| format!("take_given(in, given.{}) && ", accessor(message, name))).collect();
+    let class = class(message);
+    format!(
+        "namespace harness {{\ninline bool take_given([[maybe_unused]] given_values &in, {class} &out)\n{{\n    \
+         {class}::fields given{{}};\n    if (!({takes}true)) {{ return false; }}\n    \
+         auto made = {class}::make(given);\n    \
+         if (made.has_value()) {{ out = *made; }}\n    return made.has_value();\n}}\n}}\n"
+    )
+}
+
+fn class_name(message: &Message) -> String {
+    message.name.to_string().replace('.', "::")
 }
 
 fn class(message: &Message) -> String {
-    format!("::{}", message.name.to_string().replace('.', "::"))
+    format!("::{}", class_name(message))
 }
 
 /// Whether what has no name in a message makes no difference, and what is made has the same bytes.

@@ -10,14 +10,23 @@ use crate::types::{Integer, Type, TypeKind};
 /// The type of the field `id` of `message`, an optional one where it is in a choice; none where nobody can ask for it:
 /// it has no name, is a literal, is not known before streams come, or there is none. O(size of the messages in it).
 pub fn field_type(messages: &Arena<Message>, message: &Message, id: FieldId) -> Option<Type> {
-    is_before_streams(messages, message, id).then(|| made_type(messages, message, id)).flatten()
+    let field = message.field(id).filter(|field| !field.name.is_empty() && is_before_streams(messages, message, id))?;
+    match &field.convert {
+        Some(convert) => Some(where_it_is(message, id, convert.value.ty.clone())),
+        None => made_type(messages, message, id),
+    }
 }
 
-/// The same of a field that is given to make one: of a stream, too, all is given.
+/// The same of a field that is given to make one: of a stream, too, all is given, and what is converted when it is read
+/// is given as it is written.
 fn made_type(messages: &Arena<Message>, message: &Message, id: FieldId) -> Option<Type> {
-    let ty = once_type(messages, message.field(id)?)?;
+    Some(where_it_is(message, id, once_type(messages, message.field(id)?)?))
+}
+
+/// The type of a field that may be in a choice.
+fn where_it_is(message: &Message, id: FieldId, ty: Type) -> Type {
     let is_always = message.items.iter().any(|item| matches!(item, Item::Field(field) if *field == id));
-    Some(if is_always { ty } else { Type::of_kind(TypeKind::Optional(ty)) })
+    if is_always { ty } else { Type::of_kind(TypeKind::Optional(ty)) }
 }
 
 /// The type of what somebody gives who makes `message`; none where there is nothing of this kind.
@@ -28,13 +37,10 @@ pub fn given_type(messages: &Arena<Message>, message: &Message, given: Given) ->
     }
 }
 
-/// The type of a field where it is there.
+/// The type of a field as it is on the wire, where it is there.
 fn once_type(messages: &Arena<Message>, field: &Field) -> Option<Type> {
     if field.name.is_empty() {
         return None;
-    }
-    if let Some(convert) = &field.convert {
-        return Some(convert.value.ty.clone());
     }
     let ty = match &field.form {
         Form::Integer(integer, _) | Form::Digits(integer, _) => sized(*integer),

@@ -35,6 +35,16 @@ impl Message {
         fields.filter(|(id, field)| is_given(id, field)).map(|(id, _)| id).collect()
     }
 
+    /// The field that makes `formula` be `wanted`, and its value, if the formula is a field plus or minus a constant.
+    /// None of this message that is converted: of what it becomes does not follow what it is on the wire.
+    pub fn solve(&self, formula: &Formula, wanted: i128) -> Option<(Vec<FieldId>, i128)> {
+        let found = solve(formula, wanted)?;
+        match found.0.as_slice() {
+            [id] if self.field(*id).is_some_and(|field| field.convert.is_some()) => None,
+            _ => Some(found),
+        }
+    }
+
     /// The fields whose values always follow from others.
     fn following(&self) -> BTreeSet<FieldId> {
         let always = self.items.iter().filter_map(|item| match item {
@@ -49,7 +59,7 @@ impl Message {
                 (_, Repeat::Times(count)) => Some(count),
                 _ => None,
             };
-            if let Some((path, _)) = size.and_then(|size| solve(size, 0))
+            if let Some((path, _)) = size.and_then(|size| self.solve(size, 0))
                 && let [target] = path.as_slice()
             {
                 found.insert(*target);
@@ -59,8 +69,7 @@ impl Message {
     }
 }
 
-/// The field that makes `formula` be `wanted`, and its value, if the formula is a field plus or minus a constant.
-pub fn solve(formula: &Formula, wanted: i128) -> Option<(Vec<FieldId>, i128)> {
+fn solve(formula: &Formula, wanted: i128) -> Option<(Vec<FieldId>, i128)> {
     let (mut at, mut wanted) = (&formula.value, wanted);
     loop {
         match &at.term {

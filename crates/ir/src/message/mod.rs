@@ -18,7 +18,7 @@ mod token;
 pub use byte_set::ByteSet;
 pub use field_type::{field_type, given_type, message_type};
 pub use first::{First, Firsts};
-pub use made::{Given, solve};
+pub use made::Given;
 pub use streams::{has_streams, is_before_streams, looks_back};
 pub use token::{Token, TokenError, TokenState};
 
