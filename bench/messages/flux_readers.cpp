@@ -3,6 +3,7 @@
 /// fields, as the functions of a message's class take it; elements of lists are found as its lists find them.
 #include "cases.hpp"
 
+#include "flux/message/quick_reading.hpp"
 #include "flux/message/reader.hpp"
 #include "flux/message/wire.hpp"
 
@@ -12,12 +13,28 @@
 
 namespace {
 
-// Nothing has been read before. The bodies of requests are in memory, so they are read as other bytes.
-flux::unfinished_message nothing = [] {
-    flux::unfinished_message fresh;
-    fresh.keep_streams();
-    return fresh;
-}();
+/// Reads a message with care; gives its size.
+template <class Message>
+[[gnu::noinline]] std::size_t read_with_care(std::string_view bytes, typename Message::places &at)
+{
+    new (&at) typename Message::places;
+    flux::unfinished_message nothing;
+    nothing.keep_streams();
+    flux::message_reader in(bytes, false, nothing);
+    return Message::read(in, at) == flux::reading::whole ? in.size() : 0;
+}
+
+/// Reads a message as what receives messages does: quickly, and with care where that says no; gives its size. The bodies
+/// of requests are in memory, so they are read as other bytes.
+template <class Message>
+std::size_t read(std::string_view bytes, typename Message::places &at)
+{
+    flux::quick_reading quickly(bytes, Message::facts.max_size, true);
+    if (const char *const after = quickly.read<Message>(at)) {
+        return static_cast<std::size_t>(after - bytes.data());
+    }
+    return read_with_care<Message>(bytes, at);
+}
 
 std::string_view view(std::string_view bytes, const flux::message_part &part)
 {
@@ -28,8 +45,8 @@ std::string_view view(std::string_view bytes, const flux::message_part &part)
 const http_message::request::places *read_request(std::string_view bytes, http_result &result,
                                                   http_message::request::places &at)
 {
-    flux::message_reader in(bytes, false, nothing);
-    if (http_message::request::read(in, at) != flux::reading::whole) {
+    const std::size_t size = read<http_message::request>(bytes, at);
+    if (size == 0) {
         return nullptr;
     }
     result.method = view(bytes, at.head.method);
@@ -37,7 +54,7 @@ const http_message::request::places *read_request(std::string_view bytes, http_r
     result.is_chunked = at.head.is_chunked;
     result.length = at.head.length;
     result.count = at.head.fields.count;
-    result.size = in.size();
+    result.size = size;
     return &at;
 }
 
@@ -59,7 +76,7 @@ std::size_t http_by_flux_with_fields(std::string_view bytes, http_result &result
     std::size_t begin = list.begin;
     for (std::size_t index = 0; index < result.count; ++index) {
         http_message::field::places field;
-        begin = flux::message_reader::found<http_message::field>({bytes.data(), list.end}, begin, field);
+        begin = flux::find_again<http_message::field>({bytes.data(), list.end}, begin, field);
         result.fields[index] = {view(bytes, field.name), flux::formula::trim(view(bytes, field.value))};
     }
     return result.size;
@@ -68,19 +85,19 @@ std::size_t http_by_flux_with_fields(std::string_view bytes, http_result &result
 std::size_t resp_by_flux(std::string_view bytes, resp_result &result)
 {
     resp::value::places at;
-    flux::message_reader in(bytes, false, nothing);
-    if (resp::value::read(in, at) != flux::reading::whole) {
+    const std::size_t size = read<resp::value>(bytes, at);
+    if (size == 0) {
         return 0;
     }
     result.count = at.array.elements.count;
-    return in.size();
+    return size;
 }
 
 std::size_t resp_by_flux_with_words(std::string_view bytes, resp_result &result)
 {
     resp::value::places at;
-    flux::message_reader in(bytes, false, nothing);
-    if (resp::value::read(in, at) != flux::reading::whole) {
+    const std::size_t size = read<resp::value>(bytes, at);
+    if (size == 0) {
         return 0;
     }
     const flux::message_parts &list = at.array.elements;
@@ -88,17 +105,17 @@ std::size_t resp_by_flux_with_words(std::string_view bytes, resp_result &result)
     std::size_t begin = list.begin;
     for (std::size_t index = 0; index < result.count; ++index) {
         resp::value::places word;
-        begin = flux::message_reader::found<resp::value>({bytes.data(), list.end}, begin, word);
+        begin = flux::find_again<resp::value>({bytes.data(), list.end}, begin, word);
         result.words[index] = view(bytes, word.bulk.content);
     }
-    return in.size();
+    return size;
 }
 
 std::size_t memcached_by_flux(std::string_view bytes, memcached_result &result)
 {
     memcached::command::places at;
-    flux::message_reader in(bytes, false, nothing);
-    if (memcached::command::read(in, at) != flux::reading::whole) {
+    const std::size_t size = read<memcached::command>(bytes, at);
+    if (size == 0) {
         return 0;
     }
     result.opcode = flux::wire::big<std::uint8_t>(bytes.data() + 1);
@@ -107,5 +124,5 @@ std::size_t memcached_by_flux(std::string_view bytes, memcached_result &result)
     result.extras = {bytes.data() + 24, at.key.begin - 24};
     result.key = view(bytes, at.key);
     result.value = view(bytes, at.value);
-    return in.size();
+    return size;
 }

@@ -6,6 +6,7 @@
 ///     readers time MILLISECONDS  a line for each case and reader: the time of one message, in nanoseconds
 ///     readers CASE READER COUNT  reads so many, for who counts instructions
 #include "cases.hpp"
+#include "mixed.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -196,6 +197,7 @@ std::vector<bench_case> all_cases()
                                        "q=something")},
         {"curl, chunked", http_request("POST /search", std::string(few_fields) + "Transfer-Encoding: chunked\r\n",
                                        "5\r\nhello\r\n10\r\n, and all of you\r\n0\r\n\r\n")},
+        {"1,000 different", mixed_requests(1000)},
     };
     static const std::string set = command({"SET", "key:000000000042", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"});
     static const std::string get = command({"GET", "key:000000000042"});

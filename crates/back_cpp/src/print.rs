@@ -95,6 +95,8 @@ impl Printer {
             | Declaration::Union(..)
             | Declaration::Declared(..)
             | Declaration::Method(..)
+            | Declaration::Template(..)
+            | Declaration::Instantiated(..)
             | Declaration::Constructor(..) => self.class_part(declaration),
             Declaration::EnumClass(name, values) => {
                 self.write(&format!("enum class {name} "));
@@ -158,6 +160,15 @@ impl Printer {
                 self.line(&format!("{after};"));
             }
             Declaration::Method(function, after) => self.method(function, after),
+            Declaration::Template(parameter, of) => {
+                self.line(&format!("template <class {parameter}>"));
+                self.declaration(of);
+            }
+            Declaration::Instantiated(function) => {
+                self.write(&format!("template {}", declarator(&Declarator::new(&function.result, &function.name))));
+                self.parameters(&function.parameters, "()");
+                self.line(";");
+            }
             Declaration::Constructor(function, initial) => {
                 self.write(&function.name);
                 self.parameters(&function.parameters, "()");

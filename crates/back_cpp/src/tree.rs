@@ -161,6 +161,10 @@ pub enum Declaration {
     Declared(&'static str, Function, &'static str),
     /// A function of a class, with its body, and what stands after its parameters.
     Method(Function, &'static str),
+    /// A template of this parameter.
+    Template(&'static str, Box<Self>),
+    /// `template …;`: what is compiled of a template, for these arguments.
+    Instantiated(Function),
     /// A constructor, and what it initialises.
     Constructor(Function, Vec<Expression>),
     /// `enum class name { values };`

@@ -3,8 +3,8 @@
 
 /// The base of every class of a message.
 pub const MESSAGE: &str = "flux::message";
-/// The base of the places of every message.
-pub const PLACES: &str = "flux::message_places";
+/// The base of the places of the messages of a class.
+pub const PLACES: &str = "flux::places_of";
 /// What all messages of one class have in common.
 pub const FACTS: &str = "flux::message_facts";
 /// Where a text or a message is.
@@ -19,6 +19,12 @@ pub const BYTES: &str = "flux::message_bytes";
 pub const READER: &str = "flux::message_reader";
 /// What goes along the bytes of a message for the function that reads it.
 pub const CURSOR: &str = "flux::message_cursor";
+/// The same where all of it is most likely there, and right.
+pub const QUICK_CURSOR: &str = "flux::quick_cursor";
+/// Finds the places of a message again that was read before.
+pub const FIND_AGAIN: &str = "flux::find_again";
+/// A class of messages as an argument.
+pub const KIND: &str = "flux::kind";
 /// The same of a message that has been read before.
 pub const KNOWN_CURSOR: &str = "flux::known_cursor";
 /// How many bytes a field has, and its name.
@@ -58,12 +64,13 @@ pub const SIZE_OF_ALL: &str = "flux::size_of_all";
 /// That there is no value, and why.
 pub const UNEXPECTED: &str = "flux::unexpected";
 /// The headers with all of it, and with what else these classes name.
-pub const HEADERS: [&str; 7] = [
+pub const HEADERS: [&str; 8] = [
     "flux/expected.hpp",
     "flux/flow/compute.hpp",
-    "flux/message/cursor.hpp",
     "flux/message/formula.hpp",
     "flux/message/known_cursor.hpp",
     "flux/message/list.hpp",
+    "flux/message/quick_reading.hpp",
+    "flux/message/reader.hpp",
     "flux/message/writer.hpp",
 ];

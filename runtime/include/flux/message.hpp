@@ -13,6 +13,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -38,6 +39,9 @@ struct message_facts {
 struct message_part {
     std::uint32_t begin = 1;
     std::uint32_t end = 0;
+
+    /// Offsets have 32 bits.
+    static constexpr std::size_t most_bytes = std::numeric_limits<std::uint32_t>::max();
 
     /// Whether it has been found: until then it ends before it begins.
     bool is_read() const noexcept { return begin <= end; }

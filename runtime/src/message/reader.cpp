@@ -180,6 +180,23 @@ int message_reader::peek_beyond(const char *next) const noexcept
     return is_end_ ? at_end : not_here;
 }
 
+void message_reader::end_in_token(const char *begin, const char *next, int state, const char *field) noexcept
+{
+    unfinished_->state_ = static_cast<std::uint32_t>(state);
+    end_waiting(begin, offset_of(next), 1, field);
+}
+
+void message_reader::end_in_digits(const char *begin, const char *field) noexcept
+{
+    end_waiting(begin, 0, available_ - offset_of(begin) + 1, field);
+}
+
+// The next byte is none that can come there, or there is none.
+void message_reader::end_with(const char *next, const char *field) noexcept
+{
+    end_wrong(offset_of(next), field, offset_of(next) < available_ ? "this byte cannot come here" : ends_early);
+}
+
 // Which byte is not as wanted, or not there: one of them is.
 void message_reader::end_literal(const char *next, std::string_view wanted, const char *field) noexcept
 {

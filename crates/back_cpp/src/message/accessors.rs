@@ -39,7 +39,7 @@ impl Messages<'_> {
         let name = message.name.own();
         let mut inner = vec![
             Declaration::Comment("Where its fields are.".to_owned()),
-            Declaration::Derived("places".to_owned(), runtime::PLACES.to_owned(), self.places(id)),
+            Declaration::Derived("places".to_owned(), format!("{}<{name}>", runtime::PLACES), self.places(id)),
         ];
         let tokens = self.token_declarations(id);
         if !tokens.is_empty() {
@@ -198,7 +198,7 @@ impl Messages<'_> {
                 }
                 let bytes = Cpp::name(format!("bytes().view().substr(0, at_.{member}.end)"));
                 let begin = Cpp::name(format!("at_.{member}.begin"));
-                let found = Cpp::name(format!("{}::found<{ty}>", runtime::READER));
+                let found = Cpp::name(format!("{}<{ty}>", runtime::FIND_AGAIN));
                 body.push(Statement::Run(found.call(vec![bytes, begin, Cpp::name("inner")])));
                 (ty.clone(), Cpp::Made(ty, vec![Cpp::name("bytes()"), Cpp::name("inner")]))
             }
@@ -289,7 +289,7 @@ fn function(result: &str, name: &str, parameters: Vec<Declarator>, body: Vec<Sta
 fn reading_functions(message: &Message) -> Vec<Declaration> {
     let name = message.name.own();
     let parameters = |from: &str| vec![Declarator::new(from, "in"), Declarator::new("places &", "at")];
-    let parse = function("const char *", "parse", parameters(runtime::CURSOR), vec![]);
+    let parse = function("const char *", "parse", parameters("Cursor"), vec![]);
     let mut declared = vec![];
     if message.parameters.is_empty() {
         let reader = format!("{} &", runtime::READER);
@@ -310,7 +310,7 @@ fn reading_functions(message: &Message) -> Vec<Declaration> {
             "As `read`, wherever it is in another message: gives the byte after it, null where the reading has ended."
                 .to_owned(),
         ),
-        Declaration::Declared("static ", parse, ""),
+        Declaration::Template("Cursor", Box::new(Declaration::Declared("static ", parse, ""))),
     ]);
     declared
 }

@@ -174,19 +174,20 @@ impl<'p> Messages<'p> {
             let name = self.program.messages[*id].name.own();
             written.extend(self.token_functions(*id, name));
             let body = Reading::new(self, *id).body();
-            let parameters = vec![
-                Declarator::new(runtime::CURSOR, "in"),
-                Declarator::new("places &", if self.needs_places(*id) { "at" } else { "" }),
-            ];
-            let function = Function {
-                result: "const char *".to_owned(),
-                name: format!("{name}::parse"),
-                parameters,
-                body,
-                caught: vec![],
+            let parse = |cursor: &str, body: Vec<Statement>| {
+                let is_noted = self.needs_places(*id) && !body.is_empty();
+                let parameters = vec![
+                    Declarator::new(cursor, if body.is_empty() { "" } else { "in" }),
+                    Declarator::new("places &", if is_noted { "at" } else { "" }),
+                ];
+                let (result, name) = ("const char *".to_owned(), format!("{name}::parse"));
+                Function { result, name, parameters, body, caught: vec![] }
             };
-            let read = Declaration::Method(function, "");
-            written.extend([Declaration::Blank, read, Declaration::Blank, self.making(*id)]);
+            let read = Declaration::Method(parse("Cursor", body), "");
+            written.extend([Declaration::Blank, Declaration::Template("Cursor", Box::new(read))]);
+            let kinds = [runtime::CURSOR, runtime::QUICK_CURSOR];
+            written.extend(kinds.map(|cursor| Declaration::Instantiated(parse(cursor, vec![]))));
+            written.extend([Declaration::Blank, self.making(*id)]);
         }
         written
     }

@@ -1,5 +1,6 @@
 //! The function that reads a message: one step after the other, and what formulas say of them.
 
+mod ends;
 mod known;
 mod list;
 
@@ -27,6 +28,8 @@ pub(super) struct Reading<'m, 'p> {
     names: RefCell<HashSet<String>>,
     /// The fields that are variables of the function.
     locals: RefCell<HashMap<FieldId, Said>>,
+    /// The runs whose ends have been looked for, with their names.
+    ends: RefCell<HashMap<FieldId, String>>,
     uses_fits: Cell<bool>,
     /// How many times variables have been updated so far.
     updates: Cell<usize>,
@@ -51,6 +54,11 @@ fn text(name: &str) -> Cpp {
     Cpp::Text(name.to_owned())
 }
 
+/// A class of messages as an argument.
+fn kind(class: &str) -> Cpp {
+    Cpp::Instance(runtime::KIND.to_owned(), vec![Cpp::name(class)]).call(vec![])
+}
+
 fn unless(condition: Cpp, body: Vec<Statement>) -> Statement {
     Statement::If(Cpp::Prefix("!", Box::new(condition)), body, vec![])
 }
@@ -73,6 +81,7 @@ impl<'m, 'p> Reading<'m, 'p> {
             plan: messages.plan(id),
             names: RefCell::new(names.into_iter().collect()),
             locals: RefCell::new(HashMap::new()),
+            ends: RefCell::new(HashMap::new()),
             uses_fits: Cell::new(false),
             updates: Cell::new(0),
             is_known: false,
@@ -192,13 +201,11 @@ impl<'m, 'p> Reading<'m, 'p> {
             } else if sizes.is_empty() {
                 all_here = None;
             }
+            self.look_for_ends(steps, index, body);
             match step {
                 Step::Run(placed, size, anchor) => {
-                    let is_here = call("in.has", vec![Cpp::name(size)]);
-                    let is_here = match &all_here {
-                        Some(all_here) => infix(Cpp::name(all_here), "||", is_here),
-                        None => is_here,
-                    };
+                    let all_here = all_here.as_ref().map(Cpp::name);
+                    let is_here = call("in.has", [Cpp::name(size)].into_iter().chain(all_here).collect());
                     self.run(placed, (*size, is_here), anchor.as_deref(), body);
                 }
                 Step::Field(id) => {
@@ -638,12 +645,12 @@ impl<'m, 'p> Reading<'m, 'p> {
                 }
                 call("in.literal", arguments)
             }
-            Form::Digits(integer, base) => {
-                let read = format!("in.digits<{}, {base}>", super::stored::machine(*integer));
-                call(&read, vec![member, text(name)])
+            Form::Digits(_, base) => {
+                call("in.digits", vec![member, Cpp::name(base), text(name)])
             }
             Form::Token(expression) => {
-                self.messages.token_call(self.id, field, expression, [member, most(), text(name)])
+                let end = self.end_of(id);
+                self.messages.token_call(self.id, field, expression, [member, most(), text(name)], end)
             }
             Form::Bytes | Form::Text => match &field.extent {
                 Some(Extent::Length(length)) => {
@@ -683,9 +690,9 @@ impl<'m, 'p> Reading<'m, 'p> {
         let (places, read) = match store {
             Store::Passed(member, _) => {
                 let first = self.first_places(field, unit, arguments, body);
-                let mut given = vec![Cpp::name(format!("at.{member}")), text(name)];
+                let mut given = vec![Cpp::name(format!("at.{member}")), kind(&class), text(name)];
                 given.extend(first);
-                (String::new(), call(&format!("in.passed<{class}>"), given))
+                (String::new(), call("in.passed", given))
             }
             Store::Places(member, _) => {
                 let places = format!("at.{member}");
@@ -704,15 +711,14 @@ impl<'m, 'p> Reading<'m, 'p> {
                     (true, false) => Cpp::Infix(Box::new(Cpp::name("at.origin")), "+", Box::new(offset)),
                 };
                 let arguments = vec![Cpp::name(places), offset, Cpp::name("begin"), text(name)];
-                call(&format!("in.look_back<{class}>"), arguments)
+                call("in.look_back", arguments)
             }
             (_, _, Some(Extent::Length(length))) => {
                 let size = self.number(length, name, body);
-                let only = only_size(&self.messages.program.messages[unit]).map(|size| format!(", {size}"));
-                let sized = format!("in.sized<{class}{}>", only.unwrap_or_default());
-                call(&sized, vec![Cpp::name(places), size, text(name)])
+                let always = only_size(&self.messages.program.messages[unit]).map(Cpp::name);
+                call("in.sized", [Cpp::name(places), size].into_iter().chain(always).chain([text(name)]).collect())
             }
-            _ => call(&format!("in.unit<{class}>"), vec![Cpp::name(places), text(name)]),
+            _ => call("in.unit", vec![Cpp::name(places), text(name)]),
         };
         self.bounded(field, read)
     }

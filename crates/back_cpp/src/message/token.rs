@@ -56,18 +56,22 @@ impl Messages<'_> {
         }
     }
 
-    /// The call that reads a token: of the part, the bound and the name of the field.
-    pub(super) fn token_call(&self, id: MessageId, field: &Field, expression: &str, arguments: [Cpp; 3]) -> Cpp {
-        let function = match shape(expression) {
+    /// The call that reads a token: of the part, the bound and the name of the field. `end` is where it ends, if that has
+    /// been looked for.
+    pub(super) fn token_call(&self, id: MessageId, field: &Field, expression: &str, arguments: [Cpp; 3], end: Option<Cpp>) -> Cpp {
+        let [part, most, name] = arguments;
+        let made = |what: &str| Cpp::name(self.token_name(id, field, what)).call(vec![]);
+        let (function, arguments) = match shape(expression) {
             Shape::One(_) => {
-                let [part, _, name] = arguments;
-                let one = Cpp::name(format!("in.one<{}>", self.token_name(id, field, BYTES)));
-                return one.call(vec![part, name]);
+                ("in.one", vec![part, made(BYTES), name])
             }
-            Shape::Run(_, least) => format!("in.run<{}, {least}>", self.token_name(id, field, BYTES)),
-            Shape::Automaton(_) => format!("in.token<{}>", self.token_name(id, field, TOKEN)),
+            Shape::Run(_, least) => {
+                let given = [part, made(BYTES), Cpp::name(least), most, name];
+                ("in.run", given.into_iter().chain(end).collect())
+            }
+            Shape::Automaton(_) => ("in.token", vec![part, made(TOKEN), most, name]),
         };
-        Cpp::name(function).call(arguments.to_vec())
+        Cpp::name(function).call(arguments)
     }
 
     /// The set of bytes of which a token consists, and its name; none where it is one byte, or an automaton's.
@@ -75,6 +79,14 @@ impl Messages<'_> {
         match shape(expression) {
             Shape::Run(set, _) => Some((set, self.token_name(id, field, BYTES))),
             Shape::One(_) | Shape::Automaton(_) => None,
+        }
+    }
+
+    /// The set of the one byte that a token is; none where it is something else.
+    pub(super) fn one_set(expression: &str) -> Option<ByteSet> {
+        match shape(expression) {
+            Shape::One(set) => Some(set),
+            Shape::Run(..) | Shape::Automaton(_) => None,
         }
     }
 

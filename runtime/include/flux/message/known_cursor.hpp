@@ -46,16 +46,22 @@ class known_cursor
         part = part_from(begin);
     }
 
-    /// The bytes up to the next one that is `last`, which is no part of them.
-    [[gnu::always_inline]] void until(message_part &part, char last) noexcept
+    /// Where the next byte is that is `last`.
+    [[gnu::always_inline]] const char *end_at(char last) const noexcept
     {
-        const char *const begin = std::exchange(next_, find_byte(bytes_, next_, end_, last));
+        return find_byte(bytes_, next_, end_, last);
+    }
+
+    /// The bytes up to there.
+    [[gnu::always_inline]] void until(message_part &part, const char *end) noexcept
+    {
+        const char *const begin = std::exchange(next_, end);
         part = part_from(begin);
     }
 
     /// As many bytes of this set as there are.
     template <class Set>
-    [[gnu::always_inline]] void run(message_part &part) noexcept
+    [[gnu::always_inline]] void run(message_part &part, Set) noexcept
     {
         const char *const begin = std::exchange(next_, Set::skip(bytes_, next_, end_));
         part = part_from(begin);

@@ -5,6 +5,7 @@
 
 #include "flux/message.hpp"
 #include "flux/message/cursor.hpp"
+#include "flux/message/quick_reading.hpp"
 
 #include <cstddef>
 #include <iterator>
@@ -83,7 +84,7 @@ class message_list
             }
             const std::size_t begin = index_ == 0 ? list_->parts_.begin : next_;
             at_ = list_->first_;
-            next_ = message_reader::found<Element>(list_->bytes_.view().substr(0, list_->parts_.end), begin, at_);
+            next_ = find_again<Element>(list_->bytes_.view().substr(0, list_->parts_.end), begin, at_);
         }
 
         const message_list *list_ = nullptr;
@@ -189,7 +190,8 @@ struct integer_element {
     struct places : message_places {
     };
 
-    static const char *parse(message_cursor in, places &) noexcept
+    template <class Cursor>
+    static const char *parse(Cursor in, places &) noexcept
     {
         if (!in.has(Size)) {
             return in.missing(Size, "");
@@ -208,9 +210,10 @@ struct digits_element {
         Integer number = 0;
     };
 
-    static const char *parse(message_cursor in, places &at) noexcept
+    template <class Cursor>
+    static const char *parse(Cursor in, places &at) noexcept
     {
-        return in.digits<Integer, Base>(at.number, "") ? in.next() : nullptr;
+        return in.digits(at.number, Base, "") ? in.next() : nullptr;
     }
 
     static Integer decoded(const char *, const places &at) noexcept { return at.number; }
@@ -223,7 +226,8 @@ struct bounded_element {
 
     static constexpr const message_facts &facts = Element::facts;
 
-    static const char *parse(message_cursor in, places &at) noexcept
+    template <class Cursor>
+    static const char *parse(Cursor in, places &at) noexcept
     {
         const char *after = nullptr;
         return in.within_depth(Number, Most, "", [&] { return (after = Element::parse(in, at)) != nullptr; }) ? after
@@ -246,27 +250,30 @@ struct text_element {
 /// An element that is a token.
 template <class Automaton>
 struct token_element : text_element {
-    static const char *parse(message_cursor in, places &at) noexcept
+    template <class Cursor>
+    static const char *parse(Cursor in, places &at) noexcept
     {
-        return in.token<Automaton>(at.text, std::numeric_limits<std::uint64_t>::max(), "") ? in.next() : nullptr;
+        return in.token(at.text, Automaton(), std::numeric_limits<std::uint64_t>::max(), "") ? in.next() : nullptr;
     }
 };
 
 /// An element that is one byte of a set.
 template <class Set>
 struct one_element : text_element {
-    static const char *parse(message_cursor in, places &at) noexcept
+    template <class Cursor>
+    static const char *parse(Cursor in, places &at) noexcept
     {
-        return in.one<Set>(at.text, "") ? in.next() : nullptr;
+        return in.one(at.text, Set(), "") ? in.next() : nullptr;
     }
 };
 
 /// An element that is a token of at least `Least` bytes of a set.
 template <class Set, std::size_t Least>
 struct run_element : text_element {
-    static const char *parse(message_cursor in, places &at) noexcept
+    template <class Cursor>
+    static const char *parse(Cursor in, places &at) noexcept
     {
-        return in.run<Set, Least>(at.text, std::numeric_limits<std::uint64_t>::max(), "") ? in.next() : nullptr;
+        return in.run(at.text, Set(), Least, std::numeric_limits<std::uint64_t>::max(), "") ? in.next() : nullptr;
     }
 };
 

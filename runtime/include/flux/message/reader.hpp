@@ -12,6 +12,9 @@
 #pragma once
 
 #include "flux/message.hpp"
+#include "flux/message/cursor.hpp"
+#include "flux/message/depths.hpp"
+#include "flux/message/fault.hpp"
 #include "flux/message/places.hpp"
 #include "flux/message/stream_ahead.hpp"
 #include "flux/message/unfinished.hpp"
@@ -29,62 +32,6 @@
 #include <utility>
 
 namespace flux {
-
-/// What comes of reading a message.
-enum class reading : std::uint8_t {
-    /// It is there.
-    whole,
-    /// More bytes are needed.
-    unfinished,
-    /// The bytes are no such message.
-    wrong,
-};
-
-/// A field of a fixed size.
-struct field_size {
-    std::uint32_t size;
-    const char *field;
-};
-
-/// Why bytes are no message.
-struct message_fault {
-    /// The byte at which it was found.
-    std::size_t offset = 0;
-    /// What is wrong there.
-    const char *text = "";
-
-    /// The texts of what is larger than it may be.
-    static constexpr const char *too_large = "the message would be larger than it may be";
-    static constexpr const char *too_long = "it has more bytes than it may have";
-    static constexpr const char *too_many = "there are more elements than there may be";
-
-    /// Whether something is larger than it may be.
-    bool is_of_size() const noexcept
-    {
-        const std::string_view what = text;
-        return what == too_large || what == too_long || what == too_many;
-    }
-
-    /// The message and the fields on the way, joined by points. Throws `std::bad_alloc`.
-    std::string field() const;
-
-  private:
-    friend class message_reader;
-    friend class message_cursor;
-
-    struct step {
-        const char *name;
-        std::size_t index;
-    };
-    static constexpr std::size_t no_index = std::numeric_limits<std::size_t>::max();
-    static constexpr std::size_t most_steps = 24;
-
-    void within(const char *name, std::size_t index) noexcept;
-
-    // The innermost first. Of more the outermost are left out.
-    std::array<step, most_steps> steps_;
-    std::size_t count_ = 0;
-};
 
 /// One reading of a message, as far as its bytes have come.
 class message_reader
@@ -127,35 +74,20 @@ class message_reader
     /// Of bytes that are no message, why.
     const message_fault &fault() const noexcept { return fault_; }
 
-    /// Finds the places in a message that was read before, as a part of the message that `bytes` are, from `begin` on;
-    /// gives where it ends.
-    template <class Unit>
-    [[gnu::always_inline]] static std::size_t
-    found(std::string_view bytes, std::size_t begin, typename Unit::places &at);
-
-    /// How many fields with a bound of their depth a program may have.
-    static constexpr std::size_t most_depths = 64;
-
   private:
-    friend class message_cursor;
+    template <class>
+    friend class cursor_of;
 
-    /// What a choice finds where there is no byte.
-    static constexpr int at_end = -1;
-    static constexpr int not_here = -2;
+    // Whether it says why it has ended.
+    static constexpr bool tells = true;
+    static constexpr int at_end = no_byte::at_end;
+    static constexpr int not_here = no_byte::not_here;
 
     static constexpr const char *ends_early = "the data ends too early";
     static constexpr const char *too_large = message_fault::too_large;
     static constexpr const char *too_long = message_fault::too_long;
 
-    // Of bytes that have been read before.
-    explicit message_reader(std::string_view all) noexcept
-        : bytes_(all.data()), end_(all.data() + all.size()), limit_(all.size()), available_(all.size()),
-          unfinished_(nullptr), in_region_(true), is_end_(true), resumes_(false)
-    {
-    }
-
-    /// Offsets have 32 bits.
-    static constexpr std::size_t most_bytes = std::numeric_limits<std::uint32_t>::max();
+    static constexpr std::size_t most_bytes = message_part::most_bytes;
     /// How many messages may be in each other: each is a call of a function.
     static constexpr unsigned most_units = 200;
 
@@ -166,6 +98,9 @@ class message_reader
     };
 
     std::uint32_t offset_of(const char *next) const noexcept { return static_cast<std::uint32_t>(next - bytes_); }
+    region here() const noexcept { return {limit_, in_region_}; }
+    // Whether what is before `next` is more than may be there.
+    bool is_over(const char *next) const noexcept { return offset_of(next) > limit_; }
 
     bool enter(const char *next, std::uint64_t size, const char *field) noexcept;
     bool leave(const char *next, region outer, const char *field) noexcept
@@ -205,17 +140,8 @@ class message_reader
         in_region_ = true;
     }
 
-    // How often the field with this number is in itself now.
-    std::uint8_t &depth_of(std::size_t number) noexcept
-    {
-        for (; depths_known_ <= number; ++depths_known_) {
-            depths_[depths_known_] = 0;
-        }
-        return depths_[number];
-    }
-
     // Whether streams have begun to go along: what is read of a list whose elements have some is of no more use then.
-    bool removes_elements() const noexcept { return unfinished_ != nullptr && unfinished_->window_ != nullptr; }
+    bool removes_elements() const noexcept { return unfinished_->window_ != nullptr; }
     // Removes elements that have been read; gives the next byte.
     const char *remove_from(std::size_t begin, const char *next) noexcept;
 
@@ -255,17 +181,23 @@ class message_reader
 
     const char *until(const char *next, message_part &part, std::string_view terminator, std::uint64_t most,
                       const char *field) noexcept;
-    bool keeps_streams() const noexcept { return unfinished_ == nullptr || unfinished_->keeps_streams_; }
+    bool keeps_streams() const noexcept { return unfinished_->keeps_streams_; }
     const char *rest(const char *next, message_part &part, std::uint64_t most, const char *field) noexcept;
     const char *stream(const char *next, message_part &part, std::uint64_t size, const char *field,
                        std::uint64_t most) noexcept;
     const char *stream_rest(const char *next, message_part &part, std::uint64_t most, const char *field) noexcept;
     const char *passes(const char *next, message_part &part, const stream_ahead &stream, const char *field) noexcept;
-    template <class Automaton>
-    const char *token(const char *next, message_part &part, std::uint64_t most, const char *field) noexcept;
-    template <class Integer, unsigned Base>
-    [[gnu::noinline]] const char *any_digits(const char *next, Integer &value, const char *field) noexcept;
     int peek_beyond(const char *next) const noexcept;
+
+    // The state of the token that begins here, as the last reading has left it, and where it goes on.
+    int token_state(const char *begin, const char *&next) noexcept
+    {
+        if (unfinished_->scanned_ <= offset_of(begin)) {
+            return 0;
+        }
+        next = scan_begin(begin);
+        return static_cast<int>(unfinished_->state_);
+    }
 
     // What ends the reading: `next` is the next byte that was to be read.
     [[gnu::cold]] void end_missing(const char *next, std::uint64_t count, const char *field) noexcept;
@@ -274,6 +206,9 @@ class message_reader
     [[gnu::cold]] void end_within(const char *field, std::size_t index) noexcept;
     [[gnu::cold]] void end_waiting(const char *next, std::size_t scanned, std::uint64_t count,
                                    const char *field) noexcept;
+    [[gnu::cold]] void end_in_token(const char *begin, const char *next, int state, const char *field) noexcept;
+    [[gnu::cold]] void end_in_digits(const char *begin, const char *field) noexcept;
+    [[gnu::cold]] void end_with(const char *next, const char *field) noexcept;
     [[gnu::cold]] void end_literal(const char *next, std::string_view wanted, const char *field) noexcept;
     [[gnu::cold]] void end_unterminated(const char *next, const char *scanned, std::string_view terminator,
                                         std::uint64_t most, const char *field) noexcept;
@@ -286,21 +221,18 @@ class message_reader
     std::size_t limit_ = 0;
     std::size_t available_;
     // What a look back must be before.
-    std::size_t floor_ = std::numeric_limits<std::size_t>::max();
+    std::uint32_t floor_ = most_bytes;
     unfinished_message *unfinished_;
-    // What begins with zeros stands together, 8 bytes: one store sets it.
     // Whether `limit_` is the end of a field; else it is how large the message may be.
     bool in_region_ = false;
     // Whether it has stopped before a stream.
     bool stops_ = false;
     reading result_ = reading::whole;
-    // Only so many of the depths have a value.
-    std::uint8_t depths_known_ = 0;
     std::uint32_t depth_ = 0;
     bool is_end_;
     // Whether an earlier reading of the same message has noted anything.
     bool resumes_;
-    std::array<std::uint8_t, most_depths> depths_;
+    field_depths depths_;
     // Where the reading has ended; no value before.
     std::size_t at_;
     // These have a value where the reading is unfinished, and `fault_` where the bytes are wrong.
@@ -311,7 +243,30 @@ class message_reader
     };
 };
 
-} // namespace flux
+/// Goes along a message that is read so.
+using message_cursor = cursor_of<message_reader>;
 
-// The functions that are templates, and what generated code calls.
-#include "flux/message/cursor.hpp"
+template <class Message>
+reading message_reader::read(typename Message::places &at, std::size_t begin) noexcept
+{
+    limit_ = begin + std::min(Message::facts.max_size, most_bytes - begin);
+    end_ = bytes_ + std::min(available_, limit_);
+    try {
+        if (const char *const after = Message::parse(message_cursor(*this, bytes_ + begin), at)) [[likely]] {
+            at_ = static_cast<std::size_t>(after - bytes_);
+            static_cast<message_places &>(at).whole = {static_cast<std::uint32_t>(begin), position()};
+            if (resumes_) [[unlikely]] {
+                unfinished_->is_open_ = false;
+            }
+            return reading::whole;
+        }
+    } catch (const std::bad_alloc &) {
+        // A formula makes a text.
+        end_wrong(0, "", "there is no memory to compute what it says");
+    }
+    end_within(Message::facts.name, message_fault::no_index);
+    unfinished_->is_open_ = result_ == reading::unfinished;
+    return result_;
+}
+
+} // namespace flux

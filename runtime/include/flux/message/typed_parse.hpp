@@ -4,6 +4,7 @@
 #pragma once
 
 #include "flux/message/parse.hpp"
+#include "flux/message/quick_reading.hpp"
 #include "flux/message/reader.hpp"
 #include "flux/message/unfinished.hpp"
 
@@ -27,12 +28,20 @@ class typed_parse final : public message_parse
 
     state read(std::string_view so_far, bool is_end) noexcept override
     {
-        if (!goes_on_) {
-            // Not by assignment, which would set all of them to zero first.
-            new (static_cast<void *>(&at_)) typename Message::places;
+        if (goes_on_) [[unlikely]] {
+            return read_with_care(so_far, is_end);
         }
-        message_reader in(so_far, is_end, unfinished_);
-        return come_of(in);
+        begin();
+        quick_reading quickly(so_far, Message::facts.max_size, unfinished_.keeps_streams());
+        const char *const after = quickly.template read<Message>(at_);
+        if (after == nullptr) [[unlikely]] {
+            return quickly.stops_at_stream() ? read_on_with_care(so_far, is_end) : read_again_with_care(so_far, is_end);
+        }
+        count_ = static_cast<std::size_t>(after - so_far.data());
+        if constexpr (has_streams<Message>()) {
+            stream_.is_ahead = false;
+        }
+        return state::whole;
     }
 
     /// Before it reads anything: streams are read as other bytes, and the message is all in memory.
@@ -94,6 +103,25 @@ class typed_parse final : public message_parse
     Message message() { return Message(std::move(bytes), at_); }
 
   private:
+    // Not by assignment, which would set all of them to zero first.
+    void begin() noexcept { new (static_cast<void *>(&at_)) typename Message::places; }
+
+    [[gnu::noinline]] state read_with_care(std::string_view so_far, bool is_end) noexcept
+    {
+        message_reader in(so_far, is_end, unfinished_);
+        return come_of(in);
+    }
+    state read_on_with_care(std::string_view so_far, bool is_end) noexcept
+    {
+        unfinished_.open();
+        return read_with_care(so_far, is_end);
+    }
+    state read_again_with_care(std::string_view so_far, bool is_end) noexcept
+    {
+        begin();
+        return read_with_care(so_far, is_end);
+    }
+
     state come_of(message_reader &in) noexcept
     {
         if constexpr (has_streams<Message>()) {

@@ -30,6 +30,10 @@ class unfinished_message
 
     /// From now on streams are read as other bytes: all of the message is in memory.
     void keep_streams() noexcept { keeps_streams_ = true; }
+    bool keeps_streams() const noexcept { return keeps_streams_; }
+
+    /// A reading has ended in the middle of the message, where no element of a list was open: the next one goes on there.
+    void open() noexcept { is_open_ = true; }
 
     /// The stream before which the reader has stopped has gone along. The bytes of the message, without those of its
     /// streams, are at this address: there the reader removes elements of lists that it has read, if they have streams.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "flux/message.hpp"
+#include "flux/message/quick_reading.hpp"
 #include "flux/message/reader.hpp"
 
 #include <bit>
@@ -116,10 +117,7 @@ class message_writer
         if (whole > 0) {
             bytes_.resize(whole);
         }
-        unfinished_message unfinished;
-        unfinished.keep_streams();
-        message_reader in(bytes_.view(), true, unfinished);
-        if (in.read<Message>(at) != reading::whole || in.size() != whole) {
+        if (!is_read<Message>(at) || static_cast<const message_places &>(at).whole.end != whole) {
             return false;
         }
         made = std::move(bytes_);
@@ -129,6 +127,22 @@ class message_writer
   private:
     // A sign and the bits of an integer, in base 2.
     static constexpr std::size_t most_digits = 65;
+
+    // Whether the bytes begin with a message.
+    template <class Message>
+    bool is_read(typename Message::places &at) const noexcept
+    {
+        const typename Message::places first = at;
+        quick_reading quickly(bytes_.view(), Message::facts.max_size, true);
+        if (quickly.read<Message>(at) != nullptr) [[likely]] {
+            return true;
+        }
+        at = first;
+        unfinished_message unfinished;
+        unfinished.keep_streams();
+        message_reader in(bytes_.view(), true, unfinished);
+        return in.read<Message>(at) == reading::whole;
+    }
 
     std::size_t room() const noexcept { return static_cast<std::size_t>(end_ - next_); }
     std::size_t size() const noexcept { return bytes_.size() - room(); }

@@ -30,6 +30,7 @@ impl<'m, 'p> Reading<'m, 'p> {
 
     fn find_steps(&self, steps: &[Step<'p>], is_faster: &Cell<bool>, body: &mut Vec<Statement>) -> Option<()> {
         for (index, step) in steps.iter().enumerate() {
+            self.look_for_ends(steps, index, body);
             match step {
                 Step::Field(id) => {
                     let field = self.message.field(*id)?;
@@ -78,9 +79,11 @@ impl<'m, 'p> Reading<'m, 'p> {
                 match self.first_byte(next).filter(|byte| !set.contains(*byte)) {
                     Some(byte) => {
                         is_faster.set(true);
-                        call("in.until", vec![part, Cpp::name(character(byte))])
+                        let end = self.end_of(id);
+                        let end = end.unwrap_or_else(|| call("in.end_at", vec![Cpp::name(character(byte))]));
+                        call("in.until", vec![part, end])
                     }
-                    None => call(&format!("in.run<{name}>"), vec![part]),
+                    None => call("in.run", vec![part, Cpp::name(name).call(vec![])]),
                 }
             }
             (Form::Bytes | Form::Text, Some(Extent::Length(length))) => {
@@ -97,7 +100,7 @@ impl<'m, 'p> Reading<'m, 'p> {
     }
 
     /// The byte that a step begins with, where that is always the same.
-    fn first_byte(&self, step: Option<&Step<'p>>) -> Option<u8> {
+    pub(super) fn first_byte(&self, step: Option<&Step<'p>>) -> Option<u8> {
         let Some(Step::Field(id)) = step else { return None };
         match &self.message.field(*id)?.form {
             Form::Literal(bytes) => bytes.first().copied(),
@@ -107,7 +110,7 @@ impl<'m, 'p> Reading<'m, 'p> {
 }
 
 /// A byte as a character of C++.
-fn character(byte: u8) -> String {
+pub(super) fn character(byte: u8) -> String {
     match byte {
         b'\'' => "'\\''".to_owned(),
         b'"' => "'\"'".to_owned(),

@@ -2,7 +2,7 @@
 
 use super::super::formula::{Known, Said, literal};
 use super::super::plan::{Store, counted, is_changing};
-use super::{Own, Reading, call, text, unless};
+use super::{Own, Reading, call, kind, text, unless};
 use crate::tree::{Declarator, Expression as Cpp, Statement};
 use flux_contract::message as runtime;
 use flux_ir::message::{Extent, Field, FieldId, Form, Formula};
@@ -34,8 +34,8 @@ impl<'p> Reading<'_, 'p> {
         });
         let element = counted_element.as_ref().unwrap_or(&element);
         let read = |function: &str, between: Vec<Cpp>| {
-            let arguments = [vec![Cpp::name(&list)], between, vec![text(name)], more.clone()].concat();
-            call(&format!("in.{function}<{element}>"), arguments)
+            let arguments = [vec![Cpp::name(&list), kind(element)], between, vec![text(name)], more.clone()].concat();
+            call(&format!("in.{function}"), arguments)
         };
         let call_of = match (counted(field), &field.extent) {
             (Some(count), _) => {
