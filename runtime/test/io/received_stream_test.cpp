@@ -27,7 +27,8 @@ class piece : public flux::message
     piece() noexcept = default;
     piece(flux::message_bytes bytes, const places &) noexcept : flux::message(std::move(bytes)) {}
 
-    static const char *parse(flux::message_cursor in, places &at) noexcept
+    template <class Cursor>
+    static const char *parse(Cursor in, places &at) noexcept
     {
         if (!in.literal("+") || (!in.has(1) && !in.missing(1, "size"))) {
             return nullptr;
@@ -50,9 +51,10 @@ class pieces : public flux::message
     pieces() noexcept = default;
     pieces(flux::message_bytes bytes, const places &) noexcept : flux::message(std::move(bytes)) {}
 
-    static const char *parse(flux::message_cursor in, places &at) noexcept
+    template <class Cursor>
+    static const char *parse(Cursor in, places &at) noexcept
     {
-        return in.literal("!") && in.list_until<piece>(at.list, ".", 1000, "pieces") ? in.next() : nullptr;
+        return in.literal("!") && in.list_until(at.list, flux::kind<piece>(), ".", 1000, "pieces") ? in.next() : nullptr;
     }
 };
 

@@ -24,9 +24,10 @@ struct letters {
     };
     static constexpr flux::message_facts facts{"letters", 10'000};
 
-    static const char *parse(flux::message_cursor in, places &at) noexcept
+    template <class Cursor>
+    static const char *parse(Cursor in, places &at) noexcept
     {
-        return in.list_until<letter>(at.list, "."sv, 200, "list") ? in.next() : nullptr;
+        return in.list_until(at.list, flux::kind<letter>(), "."sv, 200, "list") ? in.next() : nullptr;
     }
 };
 

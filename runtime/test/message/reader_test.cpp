@@ -1,3 +1,4 @@
+#include "flux/message/quick_reading.hpp"
 #include "flux/message/reader.hpp"
 
 #include "../support/lack_of_memory.hpp"
@@ -18,7 +19,8 @@ struct line {
     struct places : flux::message_places {
         flux::message_part text;
     };
-    static const char *parse(flux::message_cursor in, places &at) noexcept
+    template <class Cursor>
+    static const char *parse(Cursor in, places &at) noexcept
     {
         return in.literal("-"sv) && in.until(at.text, "\r\n"sv, 10, "text") ? in.next() : nullptr;
     }
@@ -33,7 +35,8 @@ struct tree {
     };
     static constexpr flux::message_facts facts{"tree", 1000, false, false, true};
 
-    static const char *parse(flux::message_cursor in, places &at) noexcept
+    template <class Cursor>
+    static const char *parse(Cursor in, places &at) noexcept
     {
         if (!in.has(1)) {
             return in.missing(1, "kind");
@@ -42,13 +45,13 @@ struct tree {
             return in.wrong("kind", in.not_required);
         }
         in.skip(1);
-        if (!in.digits<std::uint32_t, 10>(at.count, "count") || !in.literal(":"sv)) {
+        if (!in.digits(at.count, 10, "count") || !in.literal(":"sv)) {
             return nullptr;
         }
-        if (!in.within_depth(0, 3, "children", [&] { return in.times<tree>(at.children, at.count, "children"); })) {
+        if (!in.within_depth(0, 3, "children", [&] { return in.times(at.children, flux::kind<tree>(), at.count, "children"); })) {
             return nullptr;
         }
-        return in.list_until<line>(at.lines, "."sv, 2, "lines") ? in.next() : nullptr;
+        return in.list_until(at.lines, flux::kind<line>(), "."sv, 2, "lines") ? in.next() : nullptr;
     }
 };
 
@@ -58,7 +61,8 @@ struct nothing {
     };
     static constexpr flux::message_facts facts{"nothing", 10};
 
-    static const char *parse(flux::message_cursor in, places &) { return in.next(); }
+    template <class Cursor>
+    static const char *parse(Cursor in, places &) { return in.next(); }
 };
 
 struct outcome {

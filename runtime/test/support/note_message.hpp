@@ -22,7 +22,8 @@ class note : public flux::message
     note() noexcept = default;
     note(flux::message_bytes bytes, const places &at) noexcept : flux::message(std::move(bytes)), at_(at) {}
 
-    static const char *parse(flux::message_cursor in, places &at) noexcept
+    template <class Cursor>
+    static const char *parse(Cursor in, places &at) noexcept
     {
         if (!in.literal("!", "mark")) {
             return nullptr;

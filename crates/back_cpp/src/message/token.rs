@@ -58,13 +58,18 @@ impl Messages<'_> {
 
     /// The call that reads a token: of the part, the bound and the name of the field. `end` is where it ends, if that has
     /// been looked for.
-    pub(super) fn token_call(&self, id: MessageId, field: &Field, expression: &str, arguments: [Cpp; 3], end: Option<Cpp>) -> Cpp {
+    pub(super) fn token_call(
+        &self,
+        id: MessageId,
+        field: &Field,
+        expression: &str,
+        arguments: [Cpp; 3],
+        end: Option<Cpp>,
+    ) -> Cpp {
         let [part, most, name] = arguments;
         let made = |what: &str| Cpp::name(self.token_name(id, field, what)).call(vec![]);
         let (function, arguments) = match shape(expression) {
-            Shape::One(_) => {
-                ("in.one", vec![part, made(BYTES), name])
-            }
+            Shape::One(_) => ("in.one", vec![part, made(BYTES), name]),
             Shape::Run(_, least) => {
                 let given = [part, made(BYTES), Cpp::name(least), most, name];
                 ("in.run", given.into_iter().chain(end).collect())

@@ -2,10 +2,11 @@
 // ends.
 //
 // Read at once, in pieces, and byte by byte the same comes of bytes; no byte is looked at before it has come; every
-// function of the class can be called, and twice; of the values that were read a message is made that has the same; and
-// where streams go along instead of being kept, the message is as long, or as wrong.
+// function of the class can be called, and twice; of the values that were read a message is made that has the same;
+// where streams go along instead of being kept, the message is as long, or as wrong; and a quick reading finds the same.
 #pragma once
 
+#include "flux/message/quick_reading.hpp"
 #include "flux/message/reader.hpp"
 #include "flux/message/streamed_parse.hpp"
 #include "flux/message/typed_parse.hpp"
@@ -161,11 +162,32 @@ void stream(std::string_view bytes, const std::string &whole, bool is_end)
     }
 }
 
+/// Holds that a quick reading finds the same, and refuses nothing that is whole without the end of the data.
+template <class Message>
+void read_quickly(std::string_view all, const std::string &whole)
+{
+    const std::vector<char> bytes(all.begin(), all.end());
+    flux::quick_reading quickly(std::string_view(bytes.data(), bytes.size()), Message::facts.max_size, true);
+    typename Message::places at;
+    if (const char *const after = quickly.read<Message>(at)) {
+        const auto size = static_cast<std::size_t>(after - bytes.data());
+        std::string shown;
+        show(Message(flux::message_bytes::copy_of(std::as_bytes(std::span(all.data(), size))), at), shown);
+        const std::string quick = "whole " + std::to_string(size) + " " + shown;
+        if (quick != whole) {
+            broken("read quickly", quick, whole);
+        }
+    } else if (read_in<Message>(all, {all.size()}, false).starts_with("whole ")) {
+        broken("read quickly", "refused", whole);
+    }
+}
+
 /// What comes of bytes, split in `most` places or at every offset, and one by one.
 template <class Message>
 std::string hold(std::string_view bytes, bool is_end, std::size_t most)
 {
     const std::string whole = read_in<Message>(bytes, {bytes.size()}, is_end);
+    read_quickly<Message>(bytes, whole);
     const std::size_t step = 1 + bytes.size() / std::max<std::size_t>(most, 1);
     for (std::size_t size = bytes.size() % step; size <= bytes.size(); size += step) {
         const std::string split = read_in<Message>(bytes, {size, bytes.size()}, is_end);

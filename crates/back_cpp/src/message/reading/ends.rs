@@ -53,7 +53,9 @@ impl<'p> Reading<'_, 'p> {
     pub(super) fn look_for_ends(&self, steps: &[Step<'p>], index: usize, body: &mut Vec<Statement>) {
         for (at, step) in steps.iter().enumerate().skip(index + 1) {
             let Step::Field(id) = step else { break };
-            let Some((field, ends)) = self.message.field(*id).zip(self.ends_by(*id, steps.get(at + 1))) else { continue };
+            let Some((field, ends)) = self.message.field(*id).zip(self.ends_by(*id, steps.get(at + 1))) else {
+                continue;
+            };
             if self.first_run(steps, at, &*ends.may_be_before) == Some(index) {
                 let name = self.claim(&format!("{}_end", field.name));
                 let end = Declarator::new("const char *const", &name);
