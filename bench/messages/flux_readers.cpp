@@ -24,8 +24,8 @@ template <class Message>
     return Message::read(in, at) == flux::reading::whole ? in.size() : 0;
 }
 
-/// Reads a message as what receives messages does: quickly, and with care where that says no; gives its size. The bodies
-/// of requests are in memory, so they are read as other bytes.
+/// Reads a message as what receives messages does: quickly, and with care where that says no; gives its size. The
+/// bodies of requests are in memory, so they are read as other bytes.
 template <class Message>
 std::size_t read(std::string_view bytes, typename Message::places &at)
 {

@@ -54,7 +54,9 @@ class pieces : public flux::message
     template <class Cursor>
     static const char *parse(Cursor in, places &at) noexcept
     {
-        return in.literal("!") && in.list_until(at.list, flux::kind<piece>(), ".", 1000, "pieces") ? in.next() : nullptr;
+        const bool is_read =
+            in.literal("!") && in.list_until(at.list, flux::kind<piece>(), ".", 1000, "pieces");
+        return is_read ? in.next() : nullptr;
     }
 };
 

@@ -52,9 +52,10 @@ struct pairs {
             at.size = static_cast<std::uint64_t>(element.number);
             return in.next();
         };
-        return in.list_until(at.list, flux::kind<pair>(), "."sv, 10, "list", each) && in.stream(at.body, at.size, "body")
-                   ? in.next()
-                   : nullptr;
+        if (!in.list_until(at.list, flux::kind<pair>(), "."sv, 10, "list", each)) {
+            return nullptr;
+        }
+        return in.stream(at.body, at.size, "body") ? in.next() : nullptr;
     }
 };
 

@@ -1,4 +1,3 @@
-#include "flux/message/quick_reading.hpp"
 #include "flux/message/reader.hpp"
 
 #include "../support/lack_of_memory.hpp"
@@ -48,7 +47,8 @@ struct tree {
         if (!in.digits(at.count, 10, "count") || !in.literal(":"sv)) {
             return nullptr;
         }
-        if (!in.within_depth(0, 3, "children", [&] { return in.times(at.children, flux::kind<tree>(), at.count, "children"); })) {
+        const auto children = [&] { return in.times(at.children, flux::kind<tree>(), at.count, "children"); };
+        if (!in.within_depth(0, 3, "children", children)) {
             return nullptr;
         }
         return in.list_until(at.lines, flux::kind<line>(), "."sv, 2, "lines") ? in.next() : nullptr;

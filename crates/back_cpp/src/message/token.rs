@@ -56,8 +56,8 @@ impl Messages<'_> {
         }
     }
 
-    /// The call that reads a token: of the part, the bound and the name of the field. `end` is where it ends, if that has
-    /// been looked for.
+    /// The call that reads a token: of the part, the bound and the name of the field. `end` is where it ends, if that
+    /// has been looked for.
     pub(super) fn token_call(
         &self,
         id: MessageId,

@@ -3,7 +3,8 @@
 //
 // Read at once, in pieces, and byte by byte the same comes of bytes; no byte is looked at before it has come; every
 // function of the class can be called, and twice; of the values that were read a message is made that has the same;
-// where streams go along instead of being kept, the message is as long, or as wrong; and a quick reading finds the same.
+// where streams go along instead of being kept, the message is as long, or as wrong; and a quick reading finds the
+// same.
 #pragma once
 
 #include "flux/message/quick_reading.hpp"

@@ -3,8 +3,8 @@
 /// which goes through the fields in order and calls this class for each.
 ///
 /// There are two kinds of readings, and the same function is compiled for each. A `message_reader` goes on where bytes
-/// were missing, and says what is missing or wrong. A `quick_reading` is for what most messages are, there as a whole and
-/// right, and says no more than that; what it refuses is read by the other.
+/// were missing, and says what is missing or wrong. A `quick_reading` is for what most messages are, there as a whole
+/// and right, and says no more than that; what it refuses is read by the other.
 ///
 /// A function has its cursor by value and gives the byte after its message. All here is inline, and what is rare is a
 /// function of the reading, which is given the place: nobody has the address of a cursor, so it is in registers.
@@ -198,9 +198,9 @@ class cursor_of
         return goes_on(reading_->stream_rest(next_, part, most, field));
     }
 
-    /// Where a run of this set would end that begins here: given to a `run` that begins later, behind bytes that are all
-    /// in the set, it is what that would find. So one end is looked for beside others, and not after them. Null where the
-    /// run is to look for it.
+    /// Where a run of this set would end that begins here: given to a `run` that begins later, behind bytes that are
+    /// all in the set, it is what that would find. So one end is looked for beside others, and not after them. Null
+    /// where the run is to look for it.
     template <class Set>
     [[gnu::always_inline]] const char *run_end(Set) const noexcept
     {
@@ -342,8 +342,8 @@ class cursor_of
     /// So many elements. `each` is asked after each of them, and gives null where it has ended the reading. `first` are
     /// the places that they begin with, which have their parameters.
     template <class Element, class Each = nothing, class First = nothing>
-    [[gnu::always_inline]] bool times(message_parts &list, kind<Element>, std::uint64_t count, const char *field, Each each = {},
-                                      const First &first = {})
+    [[gnu::always_inline]] bool times(message_parts &list, kind<Element>, std::uint64_t count, const char *field,
+                                      Each each = {}, const First &first = {})
     {
         if (!begin(list)) {
             return true;
@@ -363,8 +363,9 @@ class cursor_of
 
     /// Elements up to these bytes, which are no part of the list.
     template <class Element, class Each = nothing, class First = nothing>
-    [[gnu::always_inline]] bool list_until(message_parts &list, kind<Element>, std::string_view terminator, std::uint64_t most,
-                                           const char *field, Each each = {}, const First &first = {})
+    [[gnu::always_inline]] bool list_until(message_parts &list, kind<Element>, std::string_view terminator,
+                                           std::uint64_t most, const char *field, Each each = {},
+                                           const First &first = {})
     {
         if (!begin(list)) {
             return true;
@@ -389,8 +390,8 @@ class cursor_of
 
     /// Elements up to the first after which `each` says that it is the last, by its second argument.
     template <class Element, class Each, class First = nothing>
-    [[gnu::always_inline]] bool list_until_last(message_parts &list, kind<Element>, std::uint64_t most, const char *field, Each each,
-                                                const First &first = {})
+    [[gnu::always_inline]] bool list_until_last(message_parts &list, kind<Element>, std::uint64_t most,
+                                                const char *field, Each each, const First &first = {})
     {
         if (!begin(list)) {
             return true;
@@ -410,8 +411,8 @@ class cursor_of
 
     /// Elements up to the end of what they are in.
     template <class Element, class Each = nothing, class First = nothing>
-    [[gnu::always_inline]] bool list_rest(message_parts &list, kind<Element>, std::uint64_t most, const char *field, Each each = {},
-                                          const First &first = {})
+    [[gnu::always_inline]] bool list_rest(message_parts &list, kind<Element>, std::uint64_t most, const char *field,
+                                          Each each = {}, const First &first = {})
     {
         if (!begin(list)) {
             return true;

@@ -1,7 +1,8 @@
 /// \file
 /// The reading of a message that most likely is there as a whole, and right, as most are: it says only whether it is.
 /// Nothing is remembered, nobody is told what is wrong, and all of its state is on the stack of its function. What it
-/// refuses is read again by a `message_reader`, from the first byte on; or from a stream on before which it has stopped.
+/// refuses is read again by a `message_reader`, from the first byte on; or from a stream on before which it has
+/// stopped.
 #pragma once
 
 #include "flux/message.hpp"
@@ -38,13 +39,13 @@ class quick_reading
     quick_reading(const quick_reading &) = delete;
     quick_reading &operator=(const quick_reading &) = delete;
 
-    /// Reads the message, whose places are as new but for its parameters; gives the byte after it. Null where it is to be
-    /// read with care, with new places.
+    /// Reads the message, whose places are as new but for its parameters; gives the byte after it. Null where it is to
+    /// be read with care, with new places.
     template <class Message>
     const char *read(typename Message::places &at) noexcept;
 
-    /// Whether what has ended it is a stream: then the places of all that is before that have been found, and it is to be
-    /// read on with care from there.
+    /// Whether what has ended it is a stream: then the places of all that is before that have been found, and it is to
+    /// be read on with care from there.
     bool stops_at_stream() const noexcept { return stops_; }
 
   private:
@@ -217,8 +218,8 @@ template <class Message>
     }
 }
 
-/// Finds the places in a message that was read before, as a part of the message that `bytes` are, from `begin` on; gives
-/// where it ends.
+/// Finds the places in a message that was read before, as a part of the message that `bytes` are, from `begin` on;
+/// gives where it ends.
 template <class Unit>
 [[gnu::always_inline]] inline std::size_t find_again(std::string_view bytes, std::size_t begin,
                                                      typename Unit::places &at)

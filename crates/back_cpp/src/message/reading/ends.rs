@@ -1,6 +1,6 @@
-//! Ends of runs that are looked for beside each other. Where all bytes before a run may be in it, too, its end is looked
-//! for from where they begin: nothing then waits until the runs among them have been found. The value of a field of HTTP
-//! is such a run, as it may have the bytes of the field's name and the colon.
+//! Ends of runs that are looked for beside each other. Where all bytes before a run may be in it, too, its end is
+//! looked for from where they begin: nothing then waits until the runs among them have been found. The value of a field
+//! of HTTP is such a run, as it may have the bytes of the field's name and the colon.
 
 use super::super::Messages;
 use super::super::plan::Step;
