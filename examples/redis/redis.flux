@@ -26,9 +26,68 @@ Command:[_, nothing] = tcp.Return;
 Command:[_, _] = Client -> Name -> Reply;
 typedef nothing (resp.command message) { !has(message.name) };
 // Commands are found by their names, whatever the case of the letters.
-Name (resp.command message) => (text name) { name = lower(value(message.name)); };
+enum verb {
+  get, set, incr, decr, incrby, decrby, del, exists, mget, mset, expire, pexpire, ttl, pttl, persist,
+  ping, echo, publish, subscribe, unsubscribe, select, hello, config, command, quit, unknown
+};
+Called (resp.command message) => (text name) { name = lower(value(message.name)); };
+Name (resp.command message) => (verb what) {
+  let name = Called(message);
+  what = verb.unknown;
+  if name == "get" {
+    what = verb.get;
+  } else if name == "set" {
+    what = verb.set;
+  } else if name == "incr" {
+    what = verb.incr;
+  } else if name == "decr" {
+    what = verb.decr;
+  } else if name == "incrby" {
+    what = verb.incrby;
+  } else if name == "decrby" {
+    what = verb.decrby;
+  } else if name == "del" {
+    what = verb.del;
+  } else if name == "exists" {
+    what = verb.exists;
+  } else if name == "mget" {
+    what = verb.mget;
+  } else if name == "mset" {
+    what = verb.mset;
+  } else if name == "expire" {
+    what = verb.expire;
+  } else if name == "pexpire" {
+    what = verb.pexpire;
+  } else if name == "ttl" {
+    what = verb.ttl;
+  } else if name == "pttl" {
+    what = verb.pttl;
+  } else if name == "persist" {
+    what = verb.persist;
+  } else if name == "ping" {
+    what = verb.ping;
+  } else if name == "echo" {
+    what = verb.echo;
+  } else if name == "publish" {
+    what = verb.publish;
+  } else if name == "subscribe" {
+    what = verb.subscribe;
+  } else if name == "unsubscribe" {
+    what = verb.unsubscribe;
+  } else if name == "select" {
+    what = verb.select;
+  } else if name == "hello" {
+    what = verb.hello;
+  } else if name == "config" {
+    what = verb.config;
+  } else if name == "command" {
+    what = verb.command;
+  } else if name == "quit" {
+    what = verb.quit;
+  }
+};
 
-Reply (flux::connection *connection, client from, text name, resp.command message) => ();
+Reply (flux::connection *connection, client from, verb what, resp.command message) => ();
 Reply:[_, _, quit, _] = Okay -> tcp.SendMessage -> tcp.Close;
 Reply:[_, listens, other, _] = NotNow -> tcp.Reply;
 Reply:[_, listens, ping, few] = Heard -> tcp.Reply;
@@ -38,36 +97,36 @@ Reply:[_, _, unsubscribe, alone] = channels.Subscriptions -> Named -> [Unsubscri
 Reply:[_, _, unsubscribe, _] = Words -> [Unsubscribe] -> SetClient -> tcp.Return;
 Reply:[_, _, hello, _] = Hello -> SetClient -> Welcome -> tcp.Reply;
 Reply:[_, _, _, _] = Answer -> tcp.Reply;
-typedef subscribe (text name) { name == "subscribe" };
-typedef unsubscribe (text name) { name == "unsubscribe" };
-typedef publish (text name) { name == "publish" };
-typedef quit (text name) { name == "quit" };
-typedef hello (text name) { name == "hello" };
+typedef subscribe (verb what) { what == verb.subscribe };
+typedef unsubscribe (verb what) { what == verb.unsubscribe };
+typedef publish (verb what) { what == verb.publish };
+typedef quit (verb what) { what == verb.quit };
+typedef hello (verb what) { what == verb.hello };
 typedef alone (resp.command message) { value(message.count) == 1 };
 typedef few (resp.command message) { value(message.count) <= 2 };
 typedef more (resp.command message) { value(message.count) > 1 };
-typedef get (text name) { name == "get" };
-typedef set (text name) { name == "set" };
-typedef incr (text name) { name == "incr" };
-typedef decr (text name) { name == "decr" };
-typedef incrby (text name) { name == "incrby" };
-typedef decrby (text name) { name == "decrby" };
-typedef del (text name) { name == "del" };
-typedef exists (text name) { name == "exists" };
-typedef mget (text name) { name == "mget" };
-typedef mset (text name) { name == "mset" };
-typedef expire (text name) { name == "expire" };
-typedef pexpire (text name) { name == "pexpire" };
-typedef ttl (text name) { name == "ttl" };
-typedef pttl (text name) { name == "pttl" };
-typedef persist (text name) { name == "persist" };
-typedef ping (text name) { name == "ping" };
-typedef echo (text name) { name == "echo" };
-typedef select (text name) { name == "select" };
-typedef config (text name) { name == "config" };
-typedef command (text name) { name == "command" };
+typedef get (verb what) { what == verb.get };
+typedef set (verb what) { what == verb.set };
+typedef incr (verb what) { what == verb.incr };
+typedef decr (verb what) { what == verb.decr };
+typedef incrby (verb what) { what == verb.incrby };
+typedef decrby (verb what) { what == verb.decrby };
+typedef del (verb what) { what == verb.del };
+typedef exists (verb what) { what == verb.exists };
+typedef mget (verb what) { what == verb.mget };
+typedef mset (verb what) { what == verb.mset };
+typedef expire (verb what) { what == verb.expire };
+typedef pexpire (verb what) { what == verb.pexpire };
+typedef ttl (verb what) { what == verb.ttl };
+typedef pttl (verb what) { what == verb.pttl };
+typedef persist (verb what) { what == verb.persist };
+typedef ping (verb what) { what == verb.ping };
+typedef echo (verb what) { what == verb.echo };
+typedef select (verb what) { what == verb.select };
+typedef config (verb what) { what == verb.config };
+typedef command (verb what) { what == verb.command };
 
-Answer (client from, text name, resp.command message) => (flux::message reply);
+Answer (client from, verb what, resp.command message) => (flux::message reply);
 Answer:[_, get, _] = Takes(2, 2) -> Place -> Find -> Found;
 Answer:[_, set, _] = Takes(3, 0) -> Place -> Set;
 Answer:[_, incr, _] = Takes(2, 2) -> Place -> Change(1) -> Number;
@@ -101,7 +160,8 @@ Takes (int64 least, int64 most, resp.command message) => () {
 };
 
 // What the codes mean with which nodes fail; others are those of `int64(…)`.
-Refuse (text name, int error) => (resp.failure reply) {
+Refuse (resp.command message, int error) => (resp.failure reply) {
+  let name = Called(message);
   let why = "value is not an integer or out of range";
   if error == 1 { why = "wrong number of arguments for '" + name + "' command"; }
   if error == 2 { why = "syntax error"; }
@@ -162,9 +222,9 @@ Element (client from, optional<item> found) => (resp.value reply) {
 };
 
 // A number as Redis takes it: without spaces, a plus or zeros before it.
-Integer (text digits) => (int64 number) {
-  number = int64(digits);
-  if text(number) != digits { fail 7; }
+Integer (resp.word given) => (int64 number) {
+  number = int64(given.content);
+  if length(given.content) > 1 && (given.content[..1] == "0" || given.content[..2] == "-0") { fail 7; }
 };
 
 // SET
@@ -177,12 +237,12 @@ record wishes { only_new : bool; only_old : bool; };
 Wishes (resp.command message, int64 now) => (item made, wishes how) {
   how = wishes(only_new: false, only_old: false);
   let unit = "";
-  let time = "";
+  let time = value(message.second);
   let is_next = false;
   for word in value(message.others) {
     let wish = lower(word.content);
     if is_next {
-      time = word.content;
+      time = word;
       is_next = false;
     } else if wish == "nx" && !how.only_old {
       how = wishes(only_new: true, only_old: false);
@@ -221,7 +281,7 @@ Stored:[_, yes] = Okay;
 Stored:[_, _] = Null;
 
 // INCR and its like
-Amount (resp.command message) => (int64 by) { by = Integer(value(message.second).content); };
+Amount (resp.command message) => (int64 by) { by = Integer(value(message.second)); };
 Negative (int64 by) => (int64 by) {
   if by == -9223372036854775807 - 1 { fail 5; }
   by = -by;
@@ -233,7 +293,7 @@ Changed (int64 by, optional<item> found) => (item made, int64 number) {
   number = 0;
   let expires : int64 = 0;
   if has(found) {
-    number = Integer(value(found).content.content);
+    number = Integer(value(found).content);
     expires = value(found).expires;
   }
   if by > 0 && number > 9223372036854775807 - by || by < 0 && number < -9223372036854775807 - 1 - by { fail 4; }
@@ -243,7 +303,7 @@ Changed (int64 by, optional<item> found) => (item made, int64 number) {
 
 // EXPIRE and its like
 Until (int64 unit_ms, resp.command message, int64 now) => (int64 until) {
-  let time = Integer(value(message.second).content);
+  let time = Integer(value(message.second));
   if time > 9223372036854775807 / unit_ms || time < -9223372036854775807 / unit_ms { fail 3; }
   if time * unit_ms > 9223372036854775807 - now { fail 3; }
   until = now + time * unit_ms;
@@ -346,8 +406,9 @@ Single (pair one) => (resp.word key, uint32 shard, item made) {
 // name. In RESP2 who has subscribed does nothing else.
 typedef listens (client from) { from.protocol == 2 && from.channels > 0 };
 typedef apart (client from) { from.channels == 0 };
-typedef other (text name) { name != "subscribe" && name != "unsubscribe" && name != "ping" };
-NotNow (text name) => (resp.failure reply) {
+typedef other (verb what) { what != verb.subscribe && what != verb.unsubscribe && what != verb.ping };
+NotNow (resp.command message) => (resp.failure reply) {
+  let name = Called(message);
   let allowed = "only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context";
   reply = resp.failure(text: "ERR Can't execute '" + name + "': " + allowed);
 };
@@ -385,15 +446,28 @@ News (client from, list<resp.value> parts) => (resp.value reply) {
   }
 };
 Publish (resp.command message) => (int64 number);
-Publish = Arrays -> channels.Publish -> First -> Pushes -> channels.Publish -> Both;
-Arrays (resp.command message) => (text channel, resp.published content) {
-  channel = "2" + value(message.first).content;
+Publish = ToArrays -> First -> ToPushes -> Both;
+ToArrays (resp.command message) => (int64 receivers);
+ToArrays = ArrayChannel -> channels.Listeners -> SendArray;
+ArrayChannel (resp.command message) => (text channel) { channel = "2" + value(message.first).content; };
+SendArray (text channel, resp.command message, int64 listeners) => (int64 receivers);
+SendArray:[_, _, nobody] = Nobody;
+SendArray:[_, _, _] = AsArray -> channels.Publish;
+AsArray (resp.command message) => (resp.published content) {
   content = resp.published(form: "*", channel: value(message.first).content, content: value(message.second).content);
 };
-Pushes (resp.command message) => (text channel, resp.published content) {
-  channel = "3" + value(message.first).content;
+ToPushes (resp.command message) => (int64 receivers);
+ToPushes = PushChannel -> channels.Listeners -> SendPush;
+PushChannel (resp.command message) => (text channel) { channel = "3" + value(message.first).content; };
+SendPush (text channel, resp.command message, int64 listeners) => (int64 receivers);
+SendPush:[_, _, nobody] = Nobody;
+SendPush:[_, _, _] = AsPush -> channels.Publish;
+AsPush (resp.command message) => (resp.published content) {
   content = resp.published(form: ">", channel: value(message.first).content, content: value(message.second).content);
 };
+// Nothing is made for nobody.
+typedef nobody (int64 listeners) { listeners == 0 };
+Nobody () => (int64 receivers) { receivers = 0; };
 First (int64 receivers) => (int64 first) { first = receivers; };
 Both (int64 first, int64 receivers) => (int64 number) { number = first + receivers; };
 
@@ -408,7 +482,7 @@ atomic Drop:{items?, item(shard)};
 Echo (resp.command message) => (resp.word reply) { reply = Kept(value(message.first)); };
 Pong () => (resp.okay reply) { reply = resp.okay(text: "PONG"); };
 Select (resp.command message) => () {
-  if Integer(value(message.first).content) != 0 { fail 6; }
+  if Integer(value(message.first)) != 0 { fail 6; }
 };
 Hello (client from, resp.command message) => (client from) {
   if has(message.first) && value(message.first).content == "3" { from = client(protocol: 3, channels: from.channels); }

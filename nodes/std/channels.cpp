@@ -1,4 +1,4 @@
-// Subscriptions. Each node holds the constraint `subscribers`: who only publishes, as a reader.
+// Subscriptions. Each node holds the constraint `subscribers`: who only publishes or asks, as a reader.
 
 #include "channels.flux.h"
 
@@ -95,6 +95,12 @@ void Publish(const std::string &channel, const flux::message &content, std::int6
             receivers += each->put(content.wire()) ? 1 : 0;
         }
     }
+}
+
+void Listeners(const std::string &channel, std::int64_t &listeners)
+{
+    const auto of = subscribers.find(channel);
+    listeners = of == subscribers.end() ? 0 : static_cast<std::int64_t>(of->second.size());
 }
 
 void Tidy()

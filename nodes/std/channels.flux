@@ -35,6 +35,9 @@ Subscriptions (flux::connection *connection) => (flux::connection *connection, l
 // Has the content sent to all subscribers of the channel, and gives how many there are.
 Publish (text channel, flux::message content) => (int64 receivers);
 
+// How many have subscribed to the channel: for nobody no content need be made.
+Listeners (text channel) => (int64 listeners);
+
 // Subscriptions of connections that have ended are forgotten.
 source every 1s => Tidy;
 Tidy () => ();
@@ -42,4 +45,5 @@ Tidy () => ();
 atomic Join:{subscribers};
 atomic Unsubscribe:{subscribers};
 atomic Publish:{subscribers?};
+atomic Listeners:{subscribers?};
 atomic Tidy:{subscribers};

@@ -16,6 +16,7 @@ int Join(std::size_t backlog, const std::string &channel, const flux::message &r
 int Unsubscribe(const std::string &channel, flux::connection *connection, flux::connection *&same);
 int Subscriptions(flux::connection *connection, flux::connection *&same, std::vector<std::string> &channels);
 void Publish(const std::string &channel, const flux::message &content, std::int64_t &receivers);
+void Listeners(const std::string &channel, std::int64_t &listeners);
 void Tidy();
 
 } // namespace channels

@@ -201,6 +201,13 @@ impl Writer<'_> {
     fn done(&mut self, values: &[Operand], out: &mut Vec<Statement>) {
         let function = self.function;
         self.writes_output |= !values.is_empty();
+        let is_there = |value: &Operand| match value {
+            Operand::Output(step, index) => self.outputs.get(&(*step, *index)) == Some(&self.output),
+            _ => false,
+        };
+        if values.iter().all(is_there) {
+            return;
+        }
         for (index, (operand, parameter)) in values.iter().zip(&function.outputs).enumerate() {
             let again = values.iter().skip(index + 1).any(|later| later == operand);
             let to = Expression::name(&self.output).member(&parameter.name);

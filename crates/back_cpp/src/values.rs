@@ -9,7 +9,7 @@ use crate::options::is_number;
 use crate::tree::{Declarator, Expression, Initial, Statement};
 use crate::uses::UseOfValue;
 use flux_contract as contract;
-use flux_ir::flow::{Operand, Step, StepId};
+use flux_ir::flow::{Callee, End, Operand, Role, Step, StepId};
 use flux_ir::program::{Constant, Parameter};
 use std::ops::Range;
 
@@ -163,6 +163,17 @@ impl Writer<'_> {
         self.declare_outputs_at(step, ty, stem, 0..count, out)
     }
 
+    /// Whether the outputs of a step are those of the function, in the same struct: so a source's flow begins with what
+    /// its node gives.
+    pub(crate) fn gives_outputs_of(&self, step: &Step) -> bool {
+        let End::Done { values, .. } = &self.function.body.end else { return false };
+        let gives = |(index, value): (usize, &Operand)| *value == Operand::Output(step.id, index);
+        matches!(self.function.role, Role::Produce(_))
+            && matches!(step.callee, Callee::Node(_))
+            && self.function.body.steps.iter().map(|one| one.id).eq([step.id])
+            && values.iter().enumerate().all(gives)
+    }
+
     /// As `declare_outputs`, for those outputs of the step whose positions are `at`.
     pub(crate) fn declare_outputs_at(
         &mut self,
@@ -172,6 +183,12 @@ impl Writer<'_> {
         at: Range<usize>,
         out: &mut Vec<Statement>,
     ) -> Option<String> {
+        if self.gives_outputs_of(step) {
+            self.writes_output = true;
+            let name = self.output.clone();
+            self.outputs.extend(at.map(|index| ((step.id, index), name.clone())));
+            return Some(name);
+        }
         let name = self.locals.claim(&format!("{stem}_output"));
         self.outputs.extend(at.map(|index| ((step.id, index), name.clone())));
         out.push(Statement::Variable(Declarator::new(ty, &name), Initial::Braces(vec![])));

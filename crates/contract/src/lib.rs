@@ -345,6 +345,9 @@ symbols! {
     /// A text that a loop makes; fails where it is too long.
     COMPUTE_BOUNDED = Function "flux::compute::bounded",
         "static_assert(std::is_same_v<decltype(flux::compute::bounded(\"a\")), std::string>);";
+    /// Whether a text is a literal.
+    COMPUTE_IS = Function "flux::compute::is",
+        "static_assert(requires(std::string text) { !flux::compute::is(text, \"a\"); });";
     /// Gives an element of a list, or the key of a map, a value.
     COMPUTE_PUT = Function "flux::compute::put",
         "static_assert(requires(std::vector<int> list, std::map<int, int> map) {\n    \

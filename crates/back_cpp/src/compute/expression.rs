@@ -207,14 +207,20 @@ impl<'a> Writer<'a> {
                 return Cpp::name(exact(operator)).call(vec![self.value(left), self.value(right)]);
             }
             let look = |one: &Expression| if is_sequence_of_bytes(&one.ty) { self.look(one) } else { self.value(one) };
-            // A `std::string` compares its bytes with a literal before their number; a `std::string_view` does not.
-            let is_sized = matches!(operator, Operator::Equal | Operator::Unequal) && !is_part(left) && !is_part(right);
-            let side = |one: &Expression| match one.term {
-                Term::Text(_) if is_sized => Cpp::name("std::string_view").call(vec![look(one)]),
-                _ => look(one),
+            let literal = match (&left.term, &right.term) {
+                (_, Term::Text(_)) if !are_texts => Some((left, right)),
+                (Term::Text(_), _) if !are_texts => Some((right, left)),
+                _ => None,
             };
-            let left = if are_texts { self.object(left) } else { side(left) };
-            return infix(operator.symbol(), left, side(right));
+            // So many bytes as C++ knows: the comparison is a few instructions where it stands.
+            let is = |(one, literal)| Cpp::name(contract::COMPUTE_IS.spelling).call(vec![look(one), look(literal)]);
+            match (operator, literal) {
+                (Operator::Equal, Some(sides)) => return is(sides),
+                (Operator::Unequal, Some(sides)) => return Cpp::Prefix("!", Box::new(is(sides))),
+                _ => {}
+            }
+            let left = if are_texts { self.object(left) } else { look(left) };
+            return infix(operator.symbol(), left, look(right));
         }
         let function = match (operator, ty.kind()) {
             (Operator::And | Operator::Or, _) => {

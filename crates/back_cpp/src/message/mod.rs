@@ -14,6 +14,7 @@ mod meaning;
 mod plan;
 mod reading;
 mod stored;
+mod straight;
 mod token;
 mod writing;
 

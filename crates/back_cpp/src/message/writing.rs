@@ -1,6 +1,6 @@
 //! The function that makes a message of its parameters and fields: what says how large others are follows from them,
-//! then the fields are written in order, and what was written is read again. So a value that cannot be there, or that
-//! would be read as another, makes no message.
+//! then the fields are written in order, and what was written is read again, where that could say anything else
+//! ([`straight`](super::straight)). So a value that cannot be there, or that would be read as another, makes no message.
 
 use super::formula::{Known, Said, literal, range_of, said};
 use super::plan::{Plan, Step};
@@ -26,6 +26,8 @@ pub(super) struct Writing<'m, 'p> {
     /// The fields whose values follow from others, and the variables.
     locals: RefCell<HashMap<FieldId, Said>>,
     uses_fits: Cell<bool>,
+    /// Whether the places are noted while it is written, and it is not read again.
+    is_straight: bool,
 }
 
 fn infix(left: Cpp, operator: &'static str, right: Cpp) -> Cpp {
@@ -94,7 +96,8 @@ impl<'m, 'p> Writing<'m, 'p> {
         let message: &'p Message = &messages.program.messages[id];
         let given = message.made_of().into_iter().collect();
         let (locals, uses_fits) = (RefCell::new(HashMap::new()), Cell::new(false));
-        Self { messages, id, message, plan: messages.plan(id), given, locals, uses_fits }
+        let is_straight = messages.is_straight(id);
+        Self { messages, id, message, plan: messages.plan(id), given, locals, uses_fits, is_straight }
     }
 
     fn function(&self) -> Declaration {
@@ -102,6 +105,9 @@ impl<'m, 'p> Writing<'m, 'p> {
         let mut body = vec![];
         self.settle(&mut body);
         self.steps(&self.plan.steps, &mut body);
+        if self.is_straight {
+            return self.straight_function(body);
+        }
         let invalid = || Statement::Return(Cpp::name(runtime::UNEXPECTED).call(vec![Cpp::name("EINVAL")]));
         if self.uses_fits.get() {
             let fits = Statement::Variable(Declarator::new("bool", "fits"), Initial::Value(Cpp::name("true")));
@@ -140,11 +146,37 @@ impl<'m, 'p> Writing<'m, 'p> {
             body.extend([all, Statement::If(differs, vec![invalid()], vec![])]);
         }
         body.push(Statement::Return(Cpp::name("made")));
+        self.method(body)
+    }
+
+    fn method(&self, body: Vec<Statement>) -> Declaration {
+        let name = self.message.name.own();
         let parameters =
             vec![Declarator::new("const fields &", if self.message.given().is_empty() { "" } else { "of" })];
         let result = format!("{}<{name}, int>", flux_contract::EXPECTED.spelling);
         let function = Function { result, name: format!("{name}::make"), parameters, body, caught: vec![] };
         Declaration::Method(function, "")
+    }
+
+    /// The function of a message that is not read again, with what writes it.
+    fn straight_function(&self, mut body: Vec<Statement>) -> Declaration {
+        let texts = self.message.fields.iter().filter(|field| matches!(field.form, Form::Bytes | Form::Text));
+        let sizes = texts.map(|field| Cpp::name(format!("of.{}.size()", accessor(self.message, &field.name))));
+        let most = sizes.fold(Cpp::name(self.messages.bytes_beside_texts(self.id)), |sum, size| infix(sum, "+", size));
+        let first = vec![
+            Statement::Variable(Declarator::new(runtime::WRITER, "out"), Initial::Arguments(vec![most])),
+            Statement::Variable(Declarator::new("places", "at"), Initial::Braces(vec![])),
+        ];
+        body.splice(0..0, first);
+        let made = format!("out.made<{}>", self.message.name.own());
+        body.push(Statement::Return(Cpp::name(made).call(vec![Cpp::name("at")])));
+        self.method(body)
+    }
+
+    /// Where the reader keeps a field that it does not find by a fixed offset, or keeps its place.
+    fn kept(&self, id: FieldId) -> Option<Cpp> {
+        let member = self.plan.stores.get(id.index())?.member().filter(|_| self.is_straight)?;
+        Some(Cpp::name(format!("at.{member}")))
     }
 
     fn is_optional(&self, id: FieldId) -> bool {
@@ -356,7 +388,13 @@ impl<'m, 'p> Writing<'m, 'p> {
     fn steps(&self, steps: &[Step<'p>], body: &mut Vec<Statement>) {
         for step in steps {
             match step {
-                Step::Run(placed, ..) => placed.iter().for_each(|one| self.field(one.field, body)),
+                Step::Run(placed, _, begin) => {
+                    if let Some(begin) = begin.as_ref().filter(|_| self.is_straight) {
+                        let here = Cpp::name("out.position").call(vec![]);
+                        body.push(Statement::Assign(Cpp::name(format!("at.{begin}")), here));
+                    }
+                    placed.iter().for_each(|one| self.field(one.field, body));
+                }
                 Step::Field(id) => self.field(*id, body),
                 Step::If(condition, then, otherwise, _) => {
                     let holds = self.formula(condition, None);
@@ -480,14 +518,26 @@ impl<'m, 'p> Writing<'m, 'p> {
                 let value = Cpp::Instance("static_cast".to_owned(), vec![Cpp::name("std::uint64_t")]).call(vec![value]);
                 Some(run("out.bits".to_owned(), vec![value, Cpp::name(width)]))
             }
-            Form::Digits(_, base) => Some(run("out.digits".to_owned(), vec![value, Cpp::name(base)])),
+            Form::Digits(_, base) => {
+                let arguments = [value, Cpp::name(base)].into_iter().chain(self.kept(id));
+                Some(run("out.digits".to_owned(), arguments.collect()))
+            }
             Form::Literal(bytes) => Some(run("out.text".to_owned(), vec![Cpp::name(literal(bytes))])),
             Form::Unit(..) if self.given.contains(&id) => {
                 Some(run("out.text".to_owned(), vec![value.member("wire").call(vec![])]))
             }
             Form::Unit(..) => None,
-            _ => Some(run("out.text".to_owned(), vec![value])),
+            _ => {
+                let place = self.kept(id);
+                let most = place.as_ref().and(field.max_size).map(Cpp::name);
+                Some(run("out.text".to_owned(), [value].into_iter().chain(place).chain(most).collect()))
+            }
         };
+        if let (Some(Extent::Until(end)), Some(place)) = (&field.extent, self.kept(id)) {
+            let most = Cpp::name(field.max_size.unwrap_or(u64::from(u32::MAX)));
+            let value = Cpp::name(self.value(id, field));
+            return body.push(run("out.until".to_owned(), vec![value, Cpp::name(literal(end)), most, place]));
+        }
         match field.is_list() {
             true if self.given.contains(&id) => {
                 let element = Declarator::new("const auto &", "element");

@@ -37,6 +37,52 @@ enum class fidelity {
     same_bytes,
 };
 
+/// What is made is what is read of its bytes, whether or not the function that makes it has read them itself.
+template <class Message>
+void compare_with_read(const Message &made)
+{
+    const std::string_view wire = made.wire();
+    flux::unfinished_message unfinished;
+    unfinished.keep_streams();
+    typename Message::places at{};
+    flux::message_reader in(wire, true, unfinished);
+    if (Message::read(in, at) != flux::reading::whole || in.size() != wire.size()) {
+        broken("what is made cannot be read", std::string(in.fault().text), std::string(wire));
+    }
+    const Message again(flux::message_bytes::copy_of(std::as_bytes(std::span(wire))), at);
+    std::string got;
+    std::string wanted;
+    show(made, got);
+    show(again, wanted);
+    if (got != wanted) {
+        broken("what is made is read as something else", got, wanted);
+    }
+}
+
+/// The same with other values of one text, which `set` gives the fields and `value` asks for: those that make no
+/// message are refused.
+template <class Message, class Set, class Value>
+void compare_with_other_texts(typename Message::fields given, Set set, Value value)
+{
+    static int turns_left = 20;
+    if (turns_left == 0) {
+        return;
+    }
+    --turns_left;
+    const std::string large(70'000, 'x');
+    for (const std::string_view text : {std::string_view("", 0), std::string_view("\r\n"), std::string_view("a\r"),
+                                        std::string_view("\r\na"), std::string_view("\0\n ;", 4),
+                                        std::string_view(large).substr(0, 300), std::string_view(large)}) {
+        set(given, text);
+        if (const auto made = Message::make(given); made.has_value()) {
+            compare_with_read(*made);
+            if (value(*made) != text) {
+                broken("what is made has another text", std::string(value(*made)), std::string(text));
+            }
+        }
+    }
+}
+
 template <class Message>
 void compare_made(const Message &read, const typename Message::fields &given, fidelity fidelity)
 {

@@ -188,8 +188,35 @@ fn maker(program: &Program, message: &Message) -> String {
         let fidelity = fidelity(program, message);
         writeln!(text, "    {class}::fields given{{}};\n{given}").unwrap();
         writeln!(text, "    harness::compare_made(message, given, harness::fidelity::{fidelity});").unwrap();
+        if message.parameters.is_empty() {
+            text += &maker_of_others(&class, message);
+        }
     }
     text + "    static_cast<void>(message);\n}\n"
+}
+
+/// Makes it again, and of other texts.
+fn maker_of_others(class: &str, message: &Message) -> String {
+    let mut text = format!(
+        "    if (const auto made = {class}::make(given); made.has_value() && !message.wire().empty()) {{\n        \
+         harness::compare_with_read(*made);\n    }}\n"
+    );
+    for field in message.made_of().into_iter().filter_map(|id| message.field(id)) {
+        let is_always_there =
+            message.items.iter().any(|item| matches!(item, Item::Field(id) if message.field(*id) == Some(field)));
+        let is_text = matches!(field.form, Form::Bytes | Form::Text) && field.convert.is_none() && !field.is_list();
+        if is_text && is_always_there {
+            let name = accessor(message, &field.name);
+            writeln!(
+                text,
+                "    harness::compare_with_other_texts<{class}>(\n        \
+                 given, [](auto &fields, std::string_view text) {{ fields.{name} = text; }},\n        \
+                 [](const auto &made) {{ return made.{name}(); }});"
+            )
+            .unwrap();
+        }
+    }
+    text
 }
 
 fn dumper(program: &Program, message: &Message) -> String {

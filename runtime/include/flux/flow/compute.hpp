@@ -6,12 +6,14 @@
 
 #include "flux/error.hpp"
 #include "flux/expected.hpp"
+#include "flux/message/decimal.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <initializer_list>
 #include <limits>
@@ -160,6 +162,13 @@ To to(From number)
     }
 }
 
+/// Whether a text is this one.
+template <std::size_t Size>
+[[gnu::always_inline]] inline bool is(std::string_view text, const char (&wanted)[Size]) noexcept
+{
+    return text.size() == Size - 1 && (Size == 1 || std::memcmp(text.data(), wanted, Size - 1) == 0);
+}
+
 /// The number as a text: an integer in decimal, a number with a fraction as the shortest text that reads back as it.
 template <class Number>
 std::string text(Number number)
@@ -168,8 +177,12 @@ std::string text(Number number)
         return number ? "true" : "false";
     } else {
         char digits[64];
-        const auto [end, error] = std::to_chars(digits, digits + sizeof digits, number);
-        return error == std::errc() ? std::string(digits, end) : std::string();
+        if constexpr (std::is_integral_v<Number>) {
+            return std::string(digits, write_decimal(digits, number));
+        } else {
+            const auto [end, error] = std::to_chars(digits, digits + sizeof digits, number);
+            return error == std::errc() ? std::string(digits, end) : std::string();
+        }
     }
 }
 

@@ -70,6 +70,16 @@ class message_bytes
     /// `std::bad_alloc`; then nothing has changed.
     void resize(std::size_t size);
 
+    /// The same of what has become no more than it was, and stays where it is in memory of the store.
+    void end_at(std::size_t size)
+    {
+        if (block_ != nullptr && block_->units != 0 && block_->units != has_stream && size <= block_->size) [[likely]] {
+            block_->size = size;
+        } else {
+            resize(size);
+        }
+    }
+
     /// How many there are.
     std::size_t size() const noexcept { return block_ == nullptr ? 0 : block_->size; }
 

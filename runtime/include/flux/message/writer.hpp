@@ -1,18 +1,25 @@
 /// \file
-/// Writes a message of the values of its fields, and reads it again: so what is made is what its declaration says, or
-/// is not made.
+/// Writes a message of the values of its fields. What is made is what its declaration says, or is not made: it is read
+/// again, or where reading it could only say what has been written, the places of its fields are noted meanwhile
+/// (`made`).
 #pragma once
 
+#include "flux/error.hpp"
+#include "flux/expected.hpp"
 #include "flux/message.hpp"
+#include "flux/message/decimal.hpp"
 #include "flux/message/quick_reading.hpp"
 #include "flux/message/reader.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <charconv>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -22,6 +29,14 @@ namespace flux {
 class message_writer
 {
   public:
+    message_writer() noexcept = default;
+    /// One that will write so many bytes, or some less. Throws `std::bad_alloc`.
+    explicit message_writer(std::size_t most)
+    {
+        bytes_ = message_bytes::allocate(most);
+        begin_at(0);
+    }
+
     /// Bytes as they are. Inline, as most are a few that the compiler knows.
     [[gnu::always_inline]] void text(std::string_view more)
     {
@@ -66,16 +81,58 @@ class message_writer
     }
 
     /// An integer as digits.
-    void digits(std::integral auto value, int base)
+    [[gnu::always_inline]] void digits(std::integral auto value, int base)
     {
-        if (room() < most_digits) [[unlikely]] {
-            grow(most_digits);
+        const std::size_t most = base == 10 ? most_decimal : most_digits;
+        if (room() < most) [[unlikely]] {
+            grow(most);
         }
-        if (base >= 10 && std::cmp_greater_equal(value, 0) && std::cmp_less(value, 10)) {
-            *next_++ = static_cast<char>('0' + static_cast<int>(value));
-        } else {
-            next_ = std::to_chars(next_, end_, value, base).ptr;
+        next_ = base == 10 ? write_decimal(next_, value) : std::to_chars(next_, end_, value, base).ptr;
+    }
+
+    /// The same, and the value is kept where the reader keeps it.
+    template <std::integral Kept>
+    [[gnu::always_inline]] void digits(std::integral auto value, int base, Kept &kept)
+    {
+        fits_ = fits_ && std::in_range<Kept>(value);
+        kept = static_cast<Kept>(value);
+        digits(value, base);
+    }
+
+    /// A text of at most so many bytes, of which another field says the size: it is this part of the message.
+    [[gnu::always_inline]] void text(std::string_view more, message_part &part,
+                                     std::uint64_t most = std::numeric_limits<std::uint64_t>::max())
+    {
+        fits_ = fits_ && more.size() <= most;
+        part.begin = position();
+        text(more);
+        part.end = position();
+    }
+
+    /// The same of one that ends where this comes first.
+    void until(std::string_view more, std::string_view end, std::uint64_t most, message_part &part)
+    {
+        text(more, part, most);
+        text(end);
+        // What it ends with may be the beginning of `end`.
+        const std::string_view all(next_ - end.size() - more.size(), more.size() + end.size());
+        fits_ = fits_ && all.find(end) == more.size();
+    }
+
+    /// How many bytes have been written: where what is in a message begins.
+    std::uint32_t position() const noexcept { return static_cast<std::uint32_t>(next_ - first_); }
+
+    /// The message, of which all places have been noted but where it is itself. Fails with EINVAL where it is none.
+    template <class Message>
+    expected<Message, int> made(typename Message::places &at)
+    {
+        const std::size_t whole = size();
+        if (!fits_ || whole > std::min<std::size_t>(Message::facts.max_size, most_bytes)) [[unlikely]] {
+            return unexpected(EINVAL);
         }
+        bytes_.end_at(whole);
+        static_cast<message_places &>(at).whole = {0, static_cast<std::uint32_t>(whole)};
+        return Message(std::move(bytes_), at);
     }
 
     /// What makes no message.
@@ -127,6 +184,8 @@ class message_writer
   private:
     // A sign and the bits of an integer, in base 2.
     static constexpr std::size_t most_digits = 65;
+    // Offsets have 32 bits.
+    static constexpr std::size_t most_bytes = std::numeric_limits<std::uint32_t>::max();
 
     // Whether the bytes begin with a message.
     template <class Message>
@@ -145,7 +204,15 @@ class message_writer
     }
 
     std::size_t room() const noexcept { return static_cast<std::size_t>(end_ - next_); }
-    std::size_t size() const noexcept { return bytes_.size() - room(); }
+    std::size_t size() const noexcept { return static_cast<std::size_t>(next_ - first_); }
+
+    // There is room for more, behind so many bytes that are written.
+    void begin_at(std::size_t written) noexcept
+    {
+        first_ = reinterpret_cast<char *>(bytes_.data());
+        next_ = first_ + written;
+        end_ = first_ + bytes_.size();
+    }
 
     // There is to be room for so many more.
     [[gnu::noinline]] void grow(std::size_t more)
@@ -157,13 +224,12 @@ class message_writer
             // Where what comes is large, it is most likely the last.
             bytes_.resize(std::max(2 * written, written + more));
         }
-        char *const first = reinterpret_cast<char *>(bytes_.data());
-        next_ = first + written;
-        end_ = first + bytes_.size();
+        begin_at(written);
     }
 
     message_bytes bytes_;
-    // Where the next byte is written, and behind the last that there is room for.
+    // The first byte, where the next one is written, and behind the last that there is room for.
+    char *first_ = nullptr;
     char *next_ = nullptr;
     char *end_ = nullptr;
     unsigned char byte_ = 0;

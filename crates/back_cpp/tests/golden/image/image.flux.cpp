@@ -41,10 +41,9 @@ flux::outcome Listen_produce(flux::flow &flow, Listen_out &out)
     int error = 0;
 
     // image.flux:19: Listen
-    Listen_out Listen_output{};
     try {
         flow.call(node_Listen);
-        error = ::Listen(&Listen_output);
+        error = ::Listen(&out);
     } catch (...) {
         error = flow.caught();
     }
@@ -53,7 +52,6 @@ flux::outcome Listen_produce(flux::flow &flow, Listen_out &out)
         return flow.failed();
     }
 
-    out.socket = Listen_output.socket;
     return flow.done();
 }
 

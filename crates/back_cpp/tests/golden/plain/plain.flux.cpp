@@ -45,10 +45,9 @@ flux::outcome Ask_produce(flux::flow &flow, Ask_out &out)
     int error = 0;
 
     // plain.flux:12: Ask
-    Ask_out Ask_output{};
     try {
         flow.call(node_Ask);
-        error = ::Ask(Ask_output.number);
+        error = ::Ask(out.number);
     } catch (...) {
         error = flow.caught();
     }
@@ -57,7 +56,6 @@ flux::outcome Ask_produce(flux::flow &flow, Ask_out &out)
         return flow.failed();
     }
 
-    out.number = Ask_output.number;
     return flow.done();
 }
 
