@@ -1,8 +1,8 @@
 //! Messages that are not read again once they are written: those of which reading could only say what has been
 //! written, so that the places of their fields are noted meanwhile.
 //!
-//! Such a message is a row of literals, integers, digits and texts, without choices, and nothing is asked or computed of
-//! a field. That it is read as it was meant follows from what the writer asks while it writes:
+//! Such a message is a row of literals, integers, digits and texts, without choices, and nothing is asked or computed
+//! of a field. That it is read as it was meant follows from what the writer asks while it writes:
 //!
 //! - A literal is what is read there, and an integer or the digits of one are read as the value that fits (digits end
 //!   before a literal that does not begin with a digit).

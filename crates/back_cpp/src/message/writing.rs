@@ -1,6 +1,7 @@
 //! The function that makes a message of its parameters and fields: what says how large others are follows from them,
 //! then the fields are written in order, and what was written is read again, where that could say anything else
-//! ([`straight`](super::straight)). So a value that cannot be there, or that would be read as another, makes no message.
+//! ([`straight`](super::straight)). So a value that cannot be there, or that would be read as another, makes no
+//! message.
 
 use super::formula::{Known, Said, literal, range_of, said};
 use super::plan::{Plan, Step};
@@ -507,50 +508,56 @@ impl<'m, 'p> Writing<'m, 'p> {
                 _ => Cpp::name(0),
             },
         };
-        let run = |name: String, arguments: Vec<Cpp>| Statement::Run(Cpp::name(name).call(arguments));
-        let one = |value: Cpp| match &field.form {
-            Form::Integer(integer, order) => {
-                let order = if *order == ByteOrder::Big { "big" } else { "little" };
-                let (ty, size) = (machine(*integer), integer.bits / 8);
-                Some(run(format!("out.integer<{ty}, {size}, std::endian::{order}>"), vec![value]))
-            }
-            Form::Bits(width) => {
-                let value = Cpp::Instance("static_cast".to_owned(), vec![Cpp::name("std::uint64_t")]).call(vec![value]);
-                Some(run("out.bits".to_owned(), vec![value, Cpp::name(width)]))
-            }
-            Form::Digits(_, base) => {
-                let arguments = [value, Cpp::name(base)].into_iter().chain(self.kept(id));
-                Some(run("out.digits".to_owned(), arguments.collect()))
-            }
-            Form::Literal(bytes) => Some(run("out.text".to_owned(), vec![Cpp::name(literal(bytes))])),
-            Form::Unit(..) if self.given.contains(&id) => {
-                Some(run("out.text".to_owned(), vec![value.member("wire").call(vec![])]))
-            }
-            Form::Unit(..) => None,
-            _ => {
-                let place = self.kept(id);
-                let most = place.as_ref().and(field.max_size).map(Cpp::name);
-                Some(run("out.text".to_owned(), [value].into_iter().chain(place).chain(most).collect()))
-            }
-        };
         if let (Some(Extent::Until(end)), Some(place)) = (&field.extent, self.kept(id)) {
             let most = Cpp::name(field.max_size.unwrap_or(u64::from(u32::MAX)));
             let value = Cpp::name(self.value(id, field));
-            return body.push(run("out.until".to_owned(), vec![value, Cpp::name(literal(end)), most, place]));
+            return body.push(run("out.until", vec![value, Cpp::name(literal(end)), most, place]));
         }
         match field.is_list() {
             true if self.given.contains(&id) => {
                 let element = Declarator::new("const auto &", "element");
-                let inner = one(Cpp::name("element")).into_iter().collect();
+                let inner = self.one(id, field, Cpp::name("element")).into_iter().collect();
                 body.push(Statement::For(element, value, inner));
             }
             true => {}
-            false => body.extend(one(value)),
+            false => body.extend(self.one(id, field, value)),
         }
         if let Some(Extent::Until(end)) = &field.extent {
-            body.push(run("out.text".to_owned(), vec![Cpp::name(literal(end))]));
+            body.push(run("out.text", vec![Cpp::name(literal(end))]));
         }
     }
+
+    /// Writes a field, or an element of one that is a list.
+    fn one(&self, id: FieldId, field: &Field, value: Cpp) -> Option<Statement> {
+        Some(match &field.form {
+            Form::Integer(integer, order) => {
+                let order = if *order == ByteOrder::Big { "big" } else { "little" };
+                let (ty, size) = (machine(*integer), integer.bits / 8);
+                run(&format!("out.integer<{ty}, {size}, std::endian::{order}>"), vec![value])
+            }
+            Form::Bits(width) => {
+                let value = Cpp::Instance("static_cast".to_owned(), vec![Cpp::name("std::uint64_t")]).call(vec![value]);
+                run("out.bits", vec![value, Cpp::name(width)])
+            }
+            Form::Digits(_, base) => {
+                let arguments = [value, Cpp::name(base)].into_iter().chain(self.kept(id));
+                run("out.digits", arguments.collect())
+            }
+            Form::Literal(bytes) => run("out.text", vec![Cpp::name(literal(bytes))]),
+            Form::Unit(..) if self.given.contains(&id) => run("out.text", vec![value.member("wire").call(vec![])]),
+            Form::Unit(..) => return None,
+            _ => {
+                let place = self.kept(id);
+                let most = place.as_ref().and(field.max_size).map(Cpp::name);
+                run("out.text", [value].into_iter().chain(place).chain(most).collect())
+            }
+        })
+    }
+}
+
+/// `out.text(…);`
+fn run(function: &str, arguments: Vec<Cpp>) -> Statement {
+    Statement::Run(Cpp::name(function).call(arguments))
 }
 
 /// What C++ knows of a field's value.
