@@ -2,7 +2,7 @@
 //! part of the notation. Whole, byte by byte, split at every offset, and changed: the same comes of it, with the same
 //! values. What the harness holds of every class besides is in `messages/harness.hpp`. And what the classes make of
 //! random values: just the bytes that the reference makes of them, which are read as these values; or nothing, where
-//! the reference refuses them.
+//! the reference refuses them. Of some of both each allocation fails in turn (`messages/allocation.hpp`).
 //!
 //! `FLUX_MESSAGES=100000 cargo test -p flux_back_cpp --test messages` tries so many changes of each grammar and values
 //! of each message, and not the few hundred of an ordinary run; `FLUX_MESSAGES_SEED` begins with others.
@@ -35,6 +35,7 @@ use flux_message::{GivenMessage, Grammar, Parser, Streams, make};
 use flux_random_program::Random;
 use given::{Values, words};
 use harness::{Harness, program};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::process::Command;
 
@@ -124,6 +125,8 @@ fn agree(name: &str, text: &str, cases: &[Case<'_>]) {
         words(&program, given, &mut input);
         input.push('\n');
     }
+    let failing = with_failing_allocations(&input);
+    input.push_str(&failing);
     let file = binary.with_file_name("input");
     std::fs::write(&file, input).unwrap();
     let output = Command::new(&binary).arg(&file).output().unwrap();
@@ -137,7 +140,7 @@ fn agree(name: &str, text: &str, cases: &[Case<'_>]) {
             let got = lines.next();
             let got = got.unwrap_or_else(|| panic!("{}: {errors}", what()));
             let got = if wanted == "whole 0" && got.starts_with("whole 0 ") { "whole 0" } else { got };
-            assert_eq!(got, wanted, "{}", what());
+            assert_eq!(got, wanted, "{}: {errors}", what());
         }
     }
     for (given, wanted) in &makings {
@@ -147,10 +150,34 @@ fn agree(name: &str, text: &str, cases: &[Case<'_>]) {
             line
         };
         let got = lines.next().unwrap_or_else(|| panic!("{}: {errors}", what()));
-        assert_eq!(got, wanted, "{}: the reference says: {:?}", what(), make(&grammar, given).map(|made| made.bytes));
+        let reference = make(&grammar, given).map(|made| made.bytes);
+        assert_eq!(got, wanted, "{}: the reference says: {reference:?}: {errors}", what());
     }
+    for line in failing.lines() {
+        let allocations = lines.next().unwrap_or_else(|| panic!("{name}: {line}: {errors}"));
+        assert_ne!(allocations.parse(), Ok(0), "{name}: {line}");
+    }
+    // Whatever was allocated has been freed.
+    assert!(output.status.success(), "{name}: {errors}");
     let made = makings.iter().filter(|(_, wanted)| wanted != "refused").count();
     assert!(made > 0 && made < makings.len(), "{name}: {made} of {} can be made", makings.len());
+}
+
+/// The lines that let allocations fail: some of those that read or make, not the longest.
+fn with_failing_allocations(input: &str) -> String {
+    const LONGEST: usize = 700;
+    const EACH: usize = 12;
+    let mut seen = BTreeMap::new();
+    let mut found = String::new();
+    for line in input.lines().filter(|line| line.len() < LONGEST) {
+        let what: Vec<_> = line.splitn(3, ' ').take(2).collect();
+        let count = seen.entry(what).or_insert(0);
+        if *count < EACH {
+            *count += 1;
+            writeln!(found, "fail_{line}").unwrap();
+        }
+    }
+    found
 }
 
 fn number(name: &str) -> Option<u64> {

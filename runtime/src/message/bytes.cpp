@@ -11,6 +11,18 @@
 #include <new>
 
 namespace flux {
+namespace {
+
+using asking = bool (*)() noexcept;
+
+constinit asking asked_before = nullptr;
+
+bool has_memory() noexcept
+{
+    return asked_before == nullptr || !asked_before();
+}
+
+} // namespace
 
 /// The blocks that one thread keeps for later.
 class message_bytes_store
@@ -68,7 +80,7 @@ class message_bytes_store
     /// The same with another size, where the allocator has it. Throws `std::bad_alloc`.
     static block *resize(block *own, std::size_t size)
     {
-        void *const place = std::realloc(own, whole(size));
+        void *const place = has_memory() ? std::realloc(own, whole(size)) : nullptr;
         if (place == nullptr) {
             throw std::bad_alloc();
         }
@@ -108,7 +120,7 @@ class message_bytes_store
 
     static block *make(std::size_t size, std::size_t units)
     {
-        void *const place = std::malloc(units == 0 ? whole(size) : units * unit);
+        void *const place = has_memory() ? std::malloc(units == 0 ? whole(size) : units * unit) : nullptr;
         if (place == nullptr) {
             throw std::bad_alloc();
         }
@@ -164,7 +176,8 @@ message_bytes message_bytes::copy_of(std::span<const std::byte> bytes)
 message_bytes message_bytes::with_stream(std::span<const std::byte> bytes, std::shared_ptr<message_stream> stream)
 {
     static_assert(sizeof stream == alignof(block));
-    auto *const place = static_cast<std::byte *>(std::malloc(sizeof stream + sizeof(block) + bytes.size()));
+    const std::size_t size = sizeof stream + sizeof(block) + bytes.size();
+    auto *const place = static_cast<std::byte *>(has_memory() ? std::malloc(size) : nullptr);
     if (place == nullptr) {
         throw std::bad_alloc();
     }
@@ -191,6 +204,11 @@ void message_bytes::resize(std::size_t size)
             std::swap(block_, larger.block_);
         }
     }
+}
+
+void message_bytes::let_fail(bool (*fails)() noexcept) noexcept
+{
+    asked_before = fails;
 }
 
 void message_bytes::free_block(block *unused) noexcept

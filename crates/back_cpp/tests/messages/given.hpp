@@ -3,12 +3,12 @@
 // or `-` where it is not there.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <concepts>
 #include <cstddef>
 #include <deque>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,12 +32,13 @@ inline std::string of_hexadecimal(std::string_view hex)
 class given_values
 {
   public:
-    explicit given_values(const std::string &line) : words_(line) {}
+    /// Those in a line that stays.
+    explicit given_values(std::string_view line) : left_(line) {}
 
-    std::string next()
+    std::string_view next()
     {
-        std::string word;
-        words_ >> word;
+        const std::string_view word = left_.substr(0, left_.find(' '));
+        left_.remove_prefix(std::min(word.size() + 1, left_.size()));
         return word;
     }
 
@@ -45,10 +46,10 @@ class given_values
     bool has_next() { return next() == "+"; }
 
     /// A text, which stays as long as these values.
-    std::string_view text() { return kept_.emplace_back(of_hexadecimal(std::string_view(next()).substr(1))); }
+    std::string_view text() { return kept_.emplace_back(of_hexadecimal(next().substr(1))); }
 
   private:
-    std::istringstream words_;
+    std::string_view left_;
     std::deque<std::string> kept_;
 };
 
@@ -60,7 +61,7 @@ inline bool take_given(given_values &in, bool &out)
 
 inline bool take_given(given_values &in, std::integral auto &out)
 {
-    const std::string word = in.next();
+    const std::string_view word = in.next();
     return std::from_chars(word.data(), word.data() + word.size(), out).ec == std::errc();
 }
 

@@ -1,19 +1,21 @@
 // Says what the generated classes read and make, a line of the file each. `read`, a message's name, in how many places
 // its bytes are split, and these in hexadecimal: printed is what came of the bytes, first with the peer still there and
 // then with its input at its end. `make`, a message's name and values: printed is what is made of them, which is read
-// in the same way. The compiler is given a header with the functions `show`, `check` and `take_given`, and the names of
+// in the same way. `fail_read` and `fail_make` with the same let each allocation fail in turn, and say how many there
+// are. The compiler is given a header with the functions `show`, `check` and `take_given`, and the names of
 // the messages.
+
+#include "allocation.hpp"
 
 #include <cstdio>
 #include <fstream>
-#include <sstream>
 #include <string>
 
 namespace {
 
 /// What is made of values; where it can be read by itself it is, in pieces too.
 template <class Message, bool is_by_itself>
-std::string made_of(harness::given_values &in)
+std::string made_of(harness::given_values &in, const std::string &)
 {
     constexpr std::size_t splits = 12;
     Message made;
@@ -35,39 +37,48 @@ std::string made_of(harness::given_values &in)
     return "made x" + hex + " " + shown;
 }
 
+template <class Message>
+std::string fail_making(harness::given_values &, const std::string &line)
+{
+    return harness::fail_making<Message>(line);
+}
+
 } // namespace
 
 int main(int, char **argv)
 {
+    flux::message_bytes::let_fail(&harness::fails);
     std::ifstream file(argv[1]);
     for (std::string line; std::getline(file, line);) {
         harness::given_values words(line);
-        const std::string what = words.next();
-        const std::string message = words.next();
-        if (what == "make") {
-#define MESSAGE(name)                                                                                                  \
+        const std::string_view what = words.next();
+        const std::string_view message = words.next();
+        if (what == "make" || what == "fail_make") {
+#define MAKE(name, is_by_itself)                                                                                       \
     if (message == #name) {                                                                                            \
-        std::puts(made_of<::name, true>(words).c_str());                                                               \
+        const auto make = what == "make" ? &made_of<::name, is_by_itself> : &fail_making<::name>;                      \
+        std::puts(make(words, line).c_str());                                                                          \
     }
+#define MESSAGE(name) MAKE(name, true)
             ALL_MESSAGES
 #undef MESSAGE
-#define MESSAGE(name)                                                                                                  \
-    if (message == #name) {                                                                                            \
-        std::puts(made_of<::name, false>(words).c_str());                                                              \
-    }
+#define MESSAGE(name) MAKE(name, false)
             ALL_WITH_PARAMETERS
 #undef MESSAGE
             continue;
         }
-        const std::size_t splits = std::stoul(words.next());
+        const std::size_t splits = std::stoul(std::string(words.next()));
         const std::string bytes = harness::of_hexadecimal(words.next());
-        for (const bool is_end : {false, true}) {
 #define MESSAGE(name)                                                                                                  \
     if (message == #name) {                                                                                            \
-        std::puts(harness::hold<::name>(bytes, is_end, splits).c_str());                                               \
+        if (what == "fail_read") {                                                                                     \
+            std::puts(harness::fail_reading<::name>(bytes).c_str());                                                   \
+        } else {                                                                                                       \
+            std::puts(harness::hold<::name>(bytes, false, splits).c_str());                                            \
+            std::puts(harness::hold<::name>(bytes, true, splits).c_str());                                             \
+        }                                                                                                              \
     }
-            ALL_MESSAGES
+        ALL_MESSAGES
 #undef MESSAGE
-        }
     }
 }

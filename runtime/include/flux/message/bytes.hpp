@@ -90,6 +90,10 @@ class message_bytes
                                  : std::string_view(reinterpret_cast<const char *>(first_of(block_)), block_->size);
     }
 
+    /// For tests of what is done then: the system has no memory for any where this says so. Null, as at first, asks
+    /// nobody. Before there are any threads.
+    static void let_fail(bool (*fails)() noexcept) noexcept;
+
   private:
     friend class message_bytes_store;
 
