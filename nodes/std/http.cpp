@@ -85,6 +85,11 @@ void Field(const char *name, const request &of, std::string &value)
     value = of.field(name);
 }
 
+void Trailer(const char *name, const request &of, std::string &value)
+{
+    value = of.trailer(name);
+}
+
 void Query(const request &of, std::string &query)
 {
     query = of.query();

@@ -82,6 +82,10 @@ Host (http.request request) => (text host) pure;
 // The first field of this name, whatever the case of its letters; empty if there is none.
 Field (const char *name, http.request request) => (text value) pure;
 
+// The first field of this name behind the content, a trailer, once all content has been pulled: `Serve = http.Content ->
+// http.Trailer("digest") -> Check`. Empty if there is none.
+Trailer (const char *name, http.request request) => (text value);
+
 // The query, which is what stands behind the `?`, as it came.
 Query (http.request request) => (text query) pure;
 

@@ -53,6 +53,9 @@ class request
     std::string_view authority() const;
     /// The first field of this name, whatever the case of letters; empty where there is none.
     std::string_view field(std::string_view name) const;
+    /// The first field of this name behind its content, whatever the case of letters, once all content has been
+    /// pulled: a trailer. Empty where there is none. Throws `std::bad_alloc`.
+    std::string trailer(std::string_view name) const;
     /// As it came.
     const http_message::request &message() const noexcept { return message_; }
     bool is_head() const { return method() == "HEAD"; }
@@ -102,6 +105,7 @@ int Next(long idle_ms, long first_byte_ms, long head_ms, long request_ms, long s
 void Method(const request &of, std::string &method);
 void Host(const request &of, std::string &host);
 void Field(const char *name, const request &of, std::string &value);
+void Trailer(const char *name, const request &of, std::string &value);
 void Query(const request &of, std::string &query);
 void Client(const request &of, std::string &client);
 int Content(const request &of, std::string &content);

@@ -114,11 +114,13 @@ int frames::has_field(nghttp2_session *frames, const nghttp2_frame *frame, const
                       std::size_t name_size, const std::uint8_t *value, std::size_t value_size, std::uint8_t, void *)
 {
     stream *const one = stream_of(frames, frame->hd.stream_id);
-    if (one == nullptr || frame->headers.cat != NGHTTP2_HCAT_REQUEST) {
-        return 0; // trailers are passed over
+    if (one == nullptr) {
+        return 0;
     }
     return guarded([&] {
-        one->add_field(text_of(name, name_size), text_of(value, value_size));
+        const bool is_of_head = frame->headers.cat == NGHTTP2_HCAT_REQUEST;
+        const auto add = is_of_head ? &stream::add_field : &stream::add_trailer;
+        (one->*add)(text_of(name, name_size), text_of(value, value_size));
         return 0;
     });
 }

@@ -2,6 +2,9 @@
 // std.http_message request` prints requests. They are read strictly: lines end with CR and LF, no line is folded, and
 // what two programs could understand in two ways, so that one is tricked, is refused (11.2 "Request Smuggling").
 
+include "flux/message.hpp";
+include "http_message.h";
+
 // "2.1 Message Format": a request, its head and its body. A flow has it when its head is there; it pulls the body, or the
 // contents of the chunks, while they come, and they are never all in memory. So the bound is that of the head.
 type request = unit {
@@ -119,7 +122,8 @@ type field = unit {
   }
 };
 
-// "7.1 Chunked Transfer Coding": chunks up to an empty one, and fields after it, which are checked and passed over.
+// "7.1 Chunked Transfer Coding": chunks up to an empty one, and fields after it, the trailers. They leave with a message
+// that is forwarded; `Trailers` gives them once the chunks have been pulled.
 type chunked_body = unit {
   %max_size = 16M;
 
@@ -127,6 +131,18 @@ type chunked_body = unit {
   trailers : field[] &until = "\r\n" &max_size = 100
     &requires = !$$.is_length && !$$.is_coding && !$$.is_host; # "7.1.2", RFC 9110, 6.5.1
 };
+
+// The same fields by themselves.
+type trailer_section = unit {
+  %max_size = 64k;
+
+  fields : field[] &until = "\r\n" &max_size = 100
+    &requires = !$$.is_length && !$$.is_coding && !$$.is_host;
+};
+
+// The fields behind the chunks of a request or of a response, whose chunks have all been pulled: `Trailers(message:
+// reply)`. None where it has no chunks, or no such fields. Fails with EBUSY where there is more to pull.
+Trailers (flux::message message) => (list<field> trailers);
 
 type chunk = unit {
   size : uint64 &digits = 16;

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <utility>
+#include <vector>
 
 namespace http {
 
@@ -134,6 +135,16 @@ string_view request::field(string_view name) const
     std::optional<string_view> found;
     any_line(message_.head().wire(), [&](string_view line) { return (found = value_of(line, small)).has_value(); });
     return found.value_or(string_view());
+}
+
+std::string request::trailer(string_view name) const
+{
+    std::string small(name);
+    std::transform(small.begin(), small.end(), small.begin(), lower);
+    std::vector<http_message::field> all;
+    http_message::Trailers(message_, all);
+    const auto found = std::ranges::find_if(all, [&](const auto &one) { return is_same(one.name(), small); });
+    return found == all.end() ? std::string() : std::string(found->value());
 }
 
 std::shared_ptr<flux::body> request::body() const

@@ -60,6 +60,21 @@ void stream::add_field(string_view name, string_view value)
     }
 }
 
+// "8.1": fields behind the content, as many as HTTP/1.1 may have. Those that say how a message is framed are none
+// (RFC 9110, 6.5.1).
+void stream::add_trailer(string_view name, string_view value)
+{
+    constexpr std::size_t most = 100;
+    trailers_size_ += name.size() + value.size() + 32;
+    if (trailers_size_ > longest_header || ++trailers_count_ > most) {
+        return reset(NGHTTP2_ENHANCE_YOUR_CALM);
+    }
+    const bool frames = name == "host" || name == "content-length" || name == "transfer-encoding";
+    if (!frames && !name.starts_with(':') && value.find_first_of(string_view("\r\n\0", 3)) == value.npos) {
+        trailers_.append(name).append(": ").append(value).append("\r\n");
+    }
+}
+
 std::string stream::head_as_of_http1() const
 {
     std::string head = method_ + " " + (method_ == "CONNECT" ? authority_ : path_) + " HTTP/1.1\r\n";
@@ -170,7 +185,8 @@ flux::io_result<std::size_t> stream::pull_wire(std::span<std::byte> into, flux::
             char size[20];
             const auto end = std::to_chars(size, size + sizeof size, *count, 16).ptr;
             chunk_ = chunks_begun_ ? std::string(size, end) + "\r\n" : "";
-            chunk_.append(reinterpret_cast<const char *>(piece.data()), *count).append("\r\n");
+            chunk_.append(reinterpret_cast<const char *>(piece.data()), *count);
+            chunk_.append(*count == 0 ? trailers_ : "").append("\r\n");
         } catch (const std::bad_alloc &) {
             return flux::unexpected(ENOMEM);
         }
@@ -194,6 +210,12 @@ bool stream::has_ended() const noexcept
 {
     const alone held(of_->lock_);
     return input_ended_ && read_of_input_ == input_.size();
+}
+
+// As if its content had come in chunks.
+std::string stream::bytes_behind() const
+{
+    return has_ended() ? "0\r\n" + trailers_ + "\r\n" : std::string();
 }
 
 void stream::drop_input() noexcept

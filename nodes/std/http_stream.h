@@ -41,6 +41,7 @@ class stream final : public exchange, public flux::message_stream, public std::e
     flux::io_result<std::size_t> pull_wire(std::span<std::byte> into, flux::moment deadline) noexcept override;
     void abandon() noexcept override;
     bool has_ended() const noexcept override;
+    std::string bytes_behind() const override;
 
     /// Whether it has ended before any flow has it.
     bool is_gone() const;
@@ -57,6 +58,7 @@ class stream final : public exchange, public flux::message_stream, public std::e
 
     // What comes.
     void add_field(std::string_view name, std::string_view value);
+    void add_trailer(std::string_view name, std::string_view value);
     void make_request();
     std::string head_as_of_http1() const;
     // What is sent.
@@ -85,6 +87,10 @@ class stream final : public exchange, public flux::message_stream, public std::e
     std::size_t read_of_input_ = 0;
     bool input_ended_ = false;
     bool drops_input_ = false;
+    // The fields behind it, as HTTP/1.1 has them; their size and number.
+    std::string trailers_;
+    std::size_t trailers_size_ = 0;
+    std::size_t trailers_count_ = 0;
     // For `pull_wire`: what is left of a chunk.
     std::string chunk_;
     bool chunks_begun_ = false;

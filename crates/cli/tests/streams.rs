@@ -142,6 +142,92 @@ fn what_nobody_reads_is_passed_over_and_the_next_request_is_answered_in_order() 
     }
 }
 
+/// A client of node that sends a chunked body, and trailers behind it; it prints the reply and its trailers.
+const SENDS_TRAILERS: &str = "
+const [port, pieces] = process.argv.slice(2);
+const request = require('http').request({ host: '127.0.0.1', port, path: '/trailers', method: 'POST',
+    headers: { 'Transfer-Encoding': 'chunked', Trailer: 'Digest, X-Pieces' } }, reply => {
+  reply.on('data', data => process.stdout.write(data));
+});
+for (let piece = 0; piece < pieces; ++piece) request.write('x'.repeat(1000));
+request.addTrailers({ Digest: 'sha-256=abc', 'X-Pieces': pieces });
+request.end();
+";
+
+#[test]
+fn trailers_that_come_behind_the_chunks_are_read_and_forwarded() {
+    let script = support::folder("streams", "node").join("sends_trailers.js");
+    std::fs::write(&script, SENDS_TRAILERS).unwrap();
+    for runtime in RUNTIMES {
+        let [end, relay] = start(runtime);
+        for (server, pieces) in [(&end, 0), (&end, 1), (&end, 200), (&relay, 0), (&relay, 200)] {
+            let mut node = Command::new("node");
+            node.arg(&script).arg(server.port.to_string()).arg(pieces.to_string());
+            let said = text(&node.output().unwrap().stdout);
+            assert_eq!(said, format!("Digest=sha-256=abc;X-Pieces={pieces};"), "{runtime:?}");
+        }
+        // Of a body that has no chunks there are none, whatever is in it.
+        for body in ["", "0\r\na: b\r\n\r\n", "\r\n0\r\na: b\r\n\r\n"] {
+            let mut client = end.connect();
+            client.write_all(request("/trailers", body).as_bytes()).unwrap();
+            client.shutdown(std::net::Shutdown::Write).unwrap();
+            let said = rest(client);
+            assert!(said.starts_with("HTTP/1.1 200 ") && said.ends_with("\r\n\r\n"), "{runtime:?} {said}");
+        }
+    }
+}
+
+/// A server that has trailers in its replies.
+fn with_trailers() -> Server {
+    let folder = support::folder("streams", "nginx");
+    let files = folder.join("files");
+    std::fs::create_dir_all(&files).unwrap();
+    std::fs::write(files.join("numbers.txt"), (0..20_000).fold(String::new(), |all, one| format!("{all}{one}\n")))
+        .unwrap();
+    let port = support::free_port();
+    let mut configuration = format!(
+        "master_process off; daemon off; error_log /dev/null; events {{ }}\n\
+        pid {0}/pid;\nhttp {{ access_log off; gzip on; gzip_min_length 1; types {{ text/html txt; }}\n",
+        folder.display()
+    );
+    for each in ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"] {
+        writeln!(configuration, "{each}_temp_path {}/{each};", folder.display()).unwrap();
+    }
+    writeln!(
+        configuration,
+        "server {{ listen 127.0.0.1:{port}; root {};
+        add_trailer Digest sha-256=abc; add_trailer X-Other \"a b\"; }} }}",
+        files.display()
+    )
+    .unwrap();
+    let file = folder.join("nginx.conf");
+    std::fs::write(&file, configuration).unwrap();
+    let mut nginx = Command::new("/usr/sbin/nginx");
+    let server = Server::start(nginx.args(["-e", "/dev/null", "-g", "user root;", "-c"]).arg(&file), port);
+    server.connect();
+    server
+}
+
+#[test]
+fn trailers_of_a_reply_leave_with_it() {
+    let [_, relay] = servers();
+    let nginx = with_trailers();
+    for runtime in RUNTIMES {
+        let to = format!("--to=127.0.0.1:{}", nginx.port);
+        let relay = Server::listening(Command::new(relay).args(runtime).arg(to));
+        let said = |port: u16| {
+            let url = format!("http://127.0.0.1:{port}/numbers.txt");
+            let output = Command::new("curl").args(["-sS", "-i", "--compressed", &url]).output().unwrap();
+            assert!(output.status.success(), "{runtime:?}: {}", text(&output.stderr));
+            text(&output.stdout)
+        };
+        let [direct, relayed] = [said(nginx.port), said(relay.port)];
+        assert!(direct.contains("Digest: sha-256=abc\r\nX-Other: a b\r\n"), "{direct}");
+        let rest = |all: &str| all.split_once("\r\n\r\n").unwrap().1.to_owned();
+        assert_eq!(rest(&direct), rest(&relayed), "{runtime:?}");
+    }
+}
+
 /// Asks with a body that has no end until the reply has come, and the connection ends behind it.
 fn refuses(server: &Server, runtime: &[&str]) {
     let mut client = server.connect();

@@ -385,6 +385,28 @@ fn nodes_do_not_know_which_http_it_is() {
     }
 }
 
+/// What stands behind a content is there when all of it has been pulled, by either HTTP.
+#[test]
+fn trailers_are_read_behind_the_content() {
+    let folder = support::folder("web", "trailers");
+    let file = folder.join("content");
+    fs::write(&file, "hello").unwrap();
+    for runtime in RUNTIMES {
+        let server = Server::listening(Command::new(answers()).args(runtime));
+        let ask = |content: &str, fields: &str| {
+            let head = "POST /trailer HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n";
+            server.ask(&format!("{head}{content}{fields}\r\n")).rsplit("\r\n").next().unwrap().to_owned()
+        };
+        assert_eq!(ask("5\r\nhello\r\n0\r\n", "X: y\r\nDIGEST:  sha-256=abc \r\n"), "hello; sha-256=abc\n");
+        assert_eq!(ask("3\r\nhel\r\n2;x\r\nlo\r\n000;y\r\n", ""), "hello; \n");
+        assert_eq!(ask("0\r\n", "digest: d\r\n"), "; d\n");
+        let url = format!("http://127.0.0.1:{}/trailer", server.port);
+        let nghttp = |trailer: &str| said_by("nghttp", &["-d", file.to_str().unwrap(), "--trailer", trailer, &url]);
+        assert_eq!(nghttp("Digest: sha-256=abc"), "hello; sha-256=abc\n", "{runtime:?}");
+        assert_eq!(nghttp("other: abc"), "hello; \n", "{runtime:?}");
+    }
+}
+
 /// It waits for `100 Continue`, and only a node that wants the content sends that.
 #[test]
 fn a_client_that_expects_is_told_to_go_on() {

@@ -93,8 +93,11 @@ streamed_parse::piece streamed_parse::framing(std::span<const std::byte> come)
     if (shown != 0) {
         std::memcpy(window_.data() + filled_, come.data(), shown);
     }
+    behind_.append(reinterpret_cast<const char *>(come.data()), shown);
     filled_ += shown;
     const std::size_t behind = read_on(come.empty());
+    // What comes before the next stream is behind none.
+    behind_.resize(in_stream_ ? 0 : behind_.size() - behind);
     if (is_wrong_ || (come.empty() && !has_ended_ && !in_stream_)) {
         return {come.empty() ? kind::broken_off : kind::wrong, 0};
     }

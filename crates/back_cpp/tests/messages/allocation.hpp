@@ -1,6 +1,6 @@
 // Lets each allocation of reading and of making messages fail in turn: for the one source file of a test, whose
-// allocation functions these are. What comes of a message then is what comes of it otherwise, or that there is no memory
-// for it, and nothing else; and the next one is as it would have been. What is not freed the sanitizer finds.
+// allocation functions these are. What comes of a message then is what comes of it otherwise, or that there is no
+// memory for it, and nothing else; and the next one is as it would have been. What is not freed the sanitizer finds.
 #pragma once
 
 #include "given.hpp"

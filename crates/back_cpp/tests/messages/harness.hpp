@@ -164,6 +164,7 @@ inline std::string stream_in(flux::message_parse &parse, std::string_view all, s
 {
     flux::streamed_parse streamed(parse, std::as_bytes(std::span(all.data(), parse.size())));
     std::size_t at = parse.size();
+    std::size_t behind = 0;
     while (!streamed.has_ended()) {
         if (at == all.size() && !is_end) {
             return "unfinished";
@@ -179,6 +180,11 @@ inline std::string stream_in(flux::message_parse &parse, std::string_view all, s
             return "early end";
         }
         at += piece.size;
+        behind = piece.what == flux::streamed_parse::kind::content ? 0 : behind + piece.size;
+    }
+    // The last stream may have no bytes.
+    if (const std::string wanted(all.substr(at - behind, behind)); !wanted.ends_with(streamed.behind())) {
+        broken("behind the last stream is something else", streamed.behind(), wanted);
     }
     return "whole " + std::to_string(at);
 }

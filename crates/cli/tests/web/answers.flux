@@ -8,6 +8,7 @@ source http.Listen(port) => Serve;
 Serve (http.request request, text path) => ();
 Serve:[_, text_] = Line -> http.SendText(200, "text/plain");
 Serve:[http.post, echo] = http.Content -> http.SendText(200, "application/octet-stream");
+Serve:[http.post, trailer] = http.Content -> http.Trailer("digest") -> Ended -> http.SendText(200, "text/plain");
 Serve:[http.get, echo] = http.NotAllowed("POST");
 Serve:[_, made] = Make -> http.Reply;
 Serve:[_, about] = About -> http.SendText(200, "text/plain");
@@ -26,6 +27,7 @@ handle error http.Content => http.Failed;
 
 typedef text_ (text path) { path == "/text" };
 typedef echo (text path) { path == "/echo" };
+typedef trailer (text path) { path == "/trailer" };
 typedef made (text path) { path == "/made" };
 typedef about (text path) { path == "/about" };
 typedef stream (text path) { path == "/stream" };
@@ -39,6 +41,7 @@ typedef broken (text path) { path == "/broken" };
 typedef unhandled (text path) { path == "/unhandled" };
 
 Line () => (text content) { content = "a line\n"; };
+Ended (text content, text value) => (text content) { content = content + "; " + value + "\n"; };
 Make (text path) => (http.response response) {
   response = http.response(status: 201, fields: [http.field(name: "X-Path", value: path)], content: "made\n");
 };
