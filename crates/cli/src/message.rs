@@ -4,7 +4,7 @@ use crate::arguments::Message;
 use crate::failure::{Failure, Result};
 use crate::program::{Notes, compile_or_module, plain};
 use crate::terminal::{Terminal, print};
-use flux_ir::message::{Field, MessageId};
+use flux_ir::message::{Field, MessageId, has_streams};
 use flux_ir::program::Program;
 use flux_message::{Content, Grammar, Parsed, Parser, Read, Streams, Tree, Value};
 use serde_json::json;
@@ -80,8 +80,12 @@ fn text(program: &Program, parsed: &Parsed) -> String {
     let mut out = String::new();
     let message = &program.messages[parsed.tree.message];
     let size = parsed.tree.end - parsed.tree.start;
+    let in_streams = match streamed(&parsed.tree) {
+        0 => String::new(),
+        count => format!(", {count} of them in streams"),
+    };
     // Writing to a string cannot fail.
-    let _ = writeln!(out, "{:>8} {} ({size} bytes)", parsed.offset, message.name);
+    let _ = writeln!(out, "{:>8} {} ({size} bytes{in_streams})", parsed.offset, message.name);
     fields(program, &parsed.tree, (parsed.offset, 1), &mut out);
     out
 }
@@ -98,7 +102,12 @@ fn line(program: &Program, name: &str, read: &Read, (offset, depth): (u64, usize
         Content::Value { read, converted, .. } => {
             writeln!(out, "{start} = {}", shown(converted.as_ref().unwrap_or(read)))
         }
-        Content::Stream { size, kept } => writeln!(out, "{start} = {}", beginning(kept, *size)),
+        // The offset is that of its first byte, so the number says where it ends.
+        Content::Stream { size, kept } => {
+            let more = if kept.len() as u64 == *size { "" } else { "…" };
+            let bytes = if *size == 1 { "byte" } else { "bytes" };
+            writeln!(out, "{start} = \"{}\"{more} (stream of {size} {bytes})", kept.escape_ascii())
+        }
         Content::Literal => Ok(()),
         Content::Unit(inner) => {
             let _ = writeln!(out, "{start}:");
@@ -113,6 +122,19 @@ fn line(program: &Program, name: &str, read: &Read, (offset, depth): (u64, usize
             Ok(())
         }
     };
+}
+
+/// How many bytes of a message are in streams: what whoever pulls them is given.
+fn streamed(tree: &Tree) -> u64 {
+    fn of(content: &Content) -> u64 {
+        match content {
+            Content::Stream { size, .. } => *size,
+            Content::Unit(inner) => streamed(inner),
+            Content::List(elements) => elements.iter().map(|element| of(&element.content)).sum(),
+            Content::Value { .. } | Content::Literal => 0,
+        }
+    }
+    tree.fields.iter().flatten().map(|read| of(&read.content)).sum()
 }
 
 /// The fields that were read and have names.
@@ -144,12 +166,16 @@ fn hexadecimal(bytes: &[u8]) -> String {
 fn object(program: &Program, parsed: &Parsed) -> serde_json::Value {
     let message = &program.messages[parsed.tree.message];
     let size = parsed.tree.end - parsed.tree.start;
-    json!({
+    let mut object = json!({
         "message": message.name.to_string(),
         "offset": parsed.offset,
         "size": size,
         "fields": objects(program, &parsed.tree, parsed.offset),
-    })
+    });
+    if let Some(fields) = object.as_object_mut().filter(|_| has_streams(&program.messages, parsed.tree.message)) {
+        fields.insert("streamed".to_owned(), json!(streamed(&parsed.tree)));
+    }
+    object
 }
 
 fn objects(program: &Program, tree: &Tree, offset: u64) -> Vec<serde_json::Value> {

@@ -38,22 +38,30 @@ fn messages_are_printed_with_their_offsets() {
 }
 
 #[test]
-fn streams_are_shown_by_their_beginnings() {
+fn streams_are_shown_by_their_beginnings_and_sizes() {
     let head = "POST / HTTP/1.1\r\nHost: a\r\n";
     let body = "0123456789".repeat(20_000);
     let whole = format!("{head}Content-Length: 200000\r\n\r\n{body}");
     let (status, printed, _) = message(&["std.http_message", "request"], whole.as_bytes());
     let offset = whole.len() - body.len();
-    let expected = format!("{offset:>8}   body = \"{}\"… (200000 bytes)\n", "0123456789".repeat(6));
+    let expected = format!("{offset:>8}   body = \"{}\"… (stream of 200000 bytes)\n", "0123456789".repeat(6));
     assert!(status == Some(0) && printed.ends_with(&expected), "{printed}");
+    let first = format!("       0 request ({} bytes, 200000 of them in streams)\n", whole.len());
+    assert!(printed.starts_with(&first), "{printed}");
     let chunked = format!("{head}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\nDigest: x\r\n\r\n");
     let (status, printed, _) = message(&["std.http_message", "request"], chunked.as_bytes());
     assert_eq!(status, Some(0));
-    for shown in ["content = \"abc\"", "content = \"de\"", "name = \"Digest\""] {
+    let lines = ["      59         content = \"abc\" (stream of 3 bytes)", "content = \"de\" (stream of 2 bytes)"];
+    for shown in [lines[0], lines[1], "request (87 bytes, 5 of them in streams)", "name = \"Digest\""] {
         assert!(printed.contains(shown), "{printed}");
     }
     let (_, printed, _) = message(&["std.http_message", "request", "--json"], chunked.as_bytes());
-    assert!(printed.contains(r#""stream":{"begins":"616263","size":3}"#), "{printed}");
+    let stream = r#"{"name":"content","offset":59,"size":3,"stream":{"begins":"616263","size":3}}"#;
+    assert!(printed.contains(stream) && printed.ends_with("\"size\":87,\"streamed\":5}\n"), "{printed}");
+    // Of one without a body the stream has no bytes.
+    let (_, printed, _) = message(&["std.http_message", "request"], b"GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    assert!(printed.starts_with("       0 request (27 bytes)\n"), "{printed}");
+    assert!(printed.ends_with("      27   body = \"\" (stream of 0 bytes)\n"), "{printed}");
 }
 
 #[test]
