@@ -29,7 +29,7 @@ template <class Message>
 template <class Message>
 std::size_t read(std::string_view bytes, typename Message::places &at)
 {
-    flux::quick_reading quickly(bytes, Message::facts.max_size, true);
+    flux::quick_reading quickly(bytes, true);
     if (const char *const after = quickly.read<Message>(at)) {
         return static_cast<std::size_t>(after - bytes.data());
     }

@@ -125,13 +125,21 @@ class sorted_input
   private:
     static constexpr std::size_t block_size = std::size_t{64} << 10;
 
+    void begin_places() noexcept { new (static_cast<void *>(&places_)) typename Message::places; }
+
     flux::reading read() noexcept
     {
         if (begin_ == filled_) {
             return flux::reading::unfinished;
         }
         if (!goes_on_) {
-            new (static_cast<void *>(&places_)) typename Message::places;
+            begin_places();
+            flux::quick_reading quickly(block_.view().substr(0, filled_), false);
+            if (const char *const after = quickly.template read<Message>(places_, begin_)) [[likely]] {
+                end_ = static_cast<std::size_t>(after - block_.view().data());
+                return flux::reading::whole;
+            }
+            begin_places();
         }
         flux::message_reader in(block_.view().substr(0, filled_), is_over_, unfinished_);
         const flux::reading come = in.template read<Message>(places_, begin_);

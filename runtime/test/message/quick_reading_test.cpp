@@ -63,7 +63,7 @@ constexpr std::string_view two = "name:a value: with more than sixteen bytes\n-1
 
 bool is_quick(std::string_view bytes, pairs::places &at, bool keeps_streams)
 {
-    flux::quick_reading quickly(bytes, pairs::facts.max_size, keeps_streams);
+    flux::quick_reading quickly(bytes, keeps_streams);
     const char *const after = quickly.read<pairs>(at);
     return after != nullptr && after == bytes.data() + at.whole.end;
 }
@@ -107,7 +107,7 @@ TEST(quick_reading, refuses_what_is_wrong)
 TEST(quick_reading, stops_at_a_stream)
 {
     pairs::places at;
-    flux::quick_reading quickly(two, pairs::facts.max_size, false);
+    flux::quick_reading quickly(two, false);
     ASSERT_EQ(quickly.read<pairs>(at), nullptr);
     ASSERT_TRUE(quickly.stops_at_stream());
     EXPECT_EQ(at.size, 3U);

@@ -27,22 +27,20 @@ namespace flux {
 class quick_reading
 {
   public:
-    /// Of these bytes, which begin with a message of at most so many. Where streams are kept, they are read as other
-    /// bytes, as all is in memory; else the reading stops before the first that has any. `is_known` says that the bytes
-    /// have been read before, and that what they are part of ends with them.
-    [[gnu::always_inline]] quick_reading(std::string_view bytes, std::size_t most, bool keeps_streams,
-                                         bool is_known = false) noexcept
-        : bytes_(bytes.data()), end_(bytes.data() + std::min(bytes.size(), std::min(most, message_part::most_bytes))),
-          keeps_streams_(keeps_streams), in_region_(is_known)
+    /// Of these bytes. Where streams are kept, they are read as other bytes, as all is in memory; else the reading stops
+    /// before the first that has any. `is_known` says that the bytes have been read before, and that what they are part
+    /// of ends with them.
+    quick_reading(std::string_view bytes, bool keeps_streams, bool is_known = false) noexcept
+        : bytes_(bytes.data()), end_(bytes.data() + bytes.size()), keeps_streams_(keeps_streams), in_region_(is_known)
     {
     }
     quick_reading(const quick_reading &) = delete;
     quick_reading &operator=(const quick_reading &) = delete;
 
-    /// Reads the message, whose places are as new but for its parameters; gives the byte after it. Null where it is to
-    /// be read with care, with new places.
+    /// Reads the message that begins at this byte, and whose places are as new but for its parameters; gives the byte
+    /// after it. Null where it is to be read with care, with new places.
     template <class Message>
-    const char *read(typename Message::places &at) noexcept;
+    const char *read(typename Message::places &at, std::size_t begin = 0) noexcept;
 
     /// Whether what has ended it is a stream: then the places of all that is before that have been found, and it is to
     /// be read on with care from there.
@@ -203,13 +201,16 @@ class quick_reading
 using quick_cursor = cursor_of<quick_reading>;
 
 template <class Message>
-[[gnu::always_inline]] inline const char *quick_reading::read(typename Message::places &at) noexcept
+[[gnu::always_inline]] inline const char *quick_reading::read(typename Message::places &at, std::size_t begin) noexcept
 {
-    const char *const begin = bytes_;
+    constexpr std::size_t most = std::min(Message::facts.max_size, message_part::most_bytes);
+    if (static_cast<std::size_t>(end_ - bytes_) > begin + most) [[unlikely]] {
+        end_ = bytes_ + begin + most;
+    }
     try {
-        const char *const after = Message::parse(quick_cursor(*this, begin), at);
+        const char *const after = Message::parse(quick_cursor(*this, bytes_ + begin), at);
         if (after != nullptr) [[likely]] {
-            static_cast<message_places &>(at).whole = {0, static_cast<std::uint32_t>(after - begin)};
+            static_cast<message_places &>(at).whole = {static_cast<std::uint32_t>(begin), offset_of(after)};
         }
         return after;
     } catch (const std::bad_alloc &) {
@@ -228,7 +229,7 @@ template <class Unit>
     if constexpr (requires { Unit::find(bytes, begin, at); }) {
         end = Unit::find(bytes, begin, at);
     } else {
-        quick_reading reading(bytes, bytes.size(), true, true);
+        quick_reading reading(bytes, true, true);
         end = static_cast<std::uint32_t>(Unit::parse(quick_cursor(reading, bytes.data() + begin), at) - bytes.data());
     }
     static_cast<message_places &>(at).whole = {static_cast<std::uint32_t>(begin), end};

@@ -32,7 +32,7 @@ class typed_parse final : public message_parse
             return read_with_care(so_far, is_end);
         }
         begin();
-        quick_reading quickly(so_far, Message::facts.max_size, unfinished_.keeps_streams());
+        quick_reading quickly(so_far, unfinished_.keeps_streams());
         const char *const after = quickly.template read<Message>(at_);
         if (after == nullptr) [[unlikely]] {
             return quickly.stops_at_stream() ? read_on_with_care(so_far, is_end) : read_again_with_care(so_far, is_end);
