@@ -56,7 +56,9 @@ void time_histogram::add(std::chrono::nanoseconds time, std::uint32_t times) noe
     const std::size_t step = step_of(ns);
     if (row *const counts = find_row(step / steps)) {
         (*counts)[step % steps].fetch_add(times, std::memory_order_relaxed);
-        sum_ns_.fetch_add(ns * times, std::memory_order_relaxed);
+        if (ns != 0) {
+            sum_ns_.fetch_add(ns * times, std::memory_order_relaxed);
+        }
         measured_.fetch_add(1, std::memory_order_relaxed);
     }
 }

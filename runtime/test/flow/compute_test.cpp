@@ -107,6 +107,24 @@ TEST(Compute, TextsAreTakenApart)
     EXPECT_EQ(code_of([] { compute::position("a", "="); }), flux::no_element);
     EXPECT_EQ(compute::lower("AbZ[é"), "abz[é");
     EXPECT_EQ(compute::upper("aBz{é"), "ABZ{é");
+    std::string all;
+    std::string lower;
+    std::string upper;
+    for (int byte = 0; byte < 256; ++byte) {
+        const char each = static_cast<char>(byte);
+        all += each;
+        lower += each >= 'A' && each <= 'Z' ? static_cast<char>(each + 'a' - 'A') : each;
+        upper += each >= 'a' && each <= 'z' ? static_cast<char>(each + 'A' - 'a') : each;
+        // Of each size, so that all ways to go through them are gone.
+        const std::size_t first = all.size() - all.size() % 16;
+        EXPECT_EQ(compute::lower(std::string_view(all).substr(first)), lower.substr(first));
+        EXPECT_EQ(compute::upper(std::string_view(all).substr(first)), upper.substr(first));
+    }
+    EXPECT_EQ(compute::lower(all), lower);
+    EXPECT_EQ(compute::upper(all), upper);
+    EXPECT_TRUE(compute::is(std::string_view(), ""));
+    EXPECT_TRUE(compute::is("get", "get"));
+    EXPECT_FALSE(compute::is("gets", "get"));
     EXPECT_EQ(compute::trim(" \ta b\r\n"), "a b");
     EXPECT_EQ(compute::trim(" "), "");
     EXPECT_EQ(compute::split("a,,b", ","), (std::vector<std::string>{"a", "", "b"}));

@@ -128,32 +128,21 @@ class hold_keys
   public:
     /// Waits, as the flow, until it holds all of them; counts each acquisition.
     template <class... Keys>
-    hold_keys(flow &by, keyed_lock &what, Keys... keys) noexcept : by_(by), table_(what.table_)
+    hold_keys(flow &by, keyed_lock &what, const Keys &...keys) noexcept : by_(by), table_(what.table_)
     {
-        std::array<wanted_key, count> wanted{keys...};
-        for (std::size_t end = 1; end < count; ++end) {
-            for (std::size_t at = end; at != 0 && comes_before(wanted[at], wanted[at - 1]); --at) {
-                std::swap(wanted[at], wanted[at - 1]);
+        if constexpr (count == 1) {
+            (hold_one(what, keys), ...);
+        } else {
+            std::array<wanted_key, count> wanted{keys...};
+            for (std::size_t end = 1; end < count; ++end) {
+                for (std::size_t at = end; at != 0 && comes_before(wanted[at], wanted[at - 1]); --at) {
+                    std::swap(wanted[at], wanted[at - 1]);
+                }
             }
-        }
-        for (const wanted_key &each : wanted) {
-            if (size_ != 0 && held_[size_ - 1].number == each.number) {
-                continue;
-            }
-            const key_number scattered = scatter(each.number);
-            constraint_count &counts = by.acquiring(what.number_);
-            const bool timed = counts.take(each.how == mode::read);
-            counts.take_key(scattered);
-            one_held &now = held_[size_++];
-            now.number = each.number;
-            now.scattered = scattered;
-            now.how = each.how;
-            if (!table_.try_hold(scattered, each.how)) [[unlikely]] {
-                now.entry = &take_lock(table_, scattered, by, counts, each);
-            }
-            by.hold_one();
-            if (timed) [[unlikely]] {
-                now.time.begin(counts, each.how == mode::read);
+            for (const wanted_key &each : wanted) {
+                if (size_ == 0 || held_[size_ - 1].number != each.number) {
+                    hold_one(what, each);
+                }
             }
         }
     }
@@ -183,6 +172,25 @@ class hold_keys
         return left.number != right.number ? left.number < right.number : left.how > right.how;
     }
 
+    void hold_one(keyed_lock &what, const wanted_key &key) noexcept
+    {
+        const key_number scattered = scatter(key.number);
+        constraint_count &counts = by_.acquiring(what.number_);
+        const bool timed = counts.take(key.how == mode::read);
+        counts.take_key(scattered);
+        one_held &now = held_[size_++];
+        now.number = key.number;
+        now.scattered = scattered;
+        now.how = key.how;
+        if (!table_.try_hold(scattered, key.how)) [[unlikely]] {
+            now.entry = &take_lock(table_, scattered, by_, counts, key);
+        }
+        by_.hold_one();
+        if (timed) [[unlikely]] {
+            now.time.begin(counts, key.how == mode::read);
+        }
+    }
+
     struct one_held {
         key_number number = 0;
         key_number scattered = 0;
@@ -199,7 +207,7 @@ class hold_keys
 };
 
 template <class... Keys>
-hold_keys(flow &, keyed_lock &, Keys...) -> hold_keys<sizeof...(Keys)>;
+hold_keys(flow &, keyed_lock &, const Keys &...) -> hold_keys<sizeof...(Keys)>;
 
 /// Holds a constraint for the flow's session from here to the end of the block.
 class hold_session
