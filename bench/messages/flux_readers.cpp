@@ -29,8 +29,7 @@ template <class Message>
 template <class Message>
 std::size_t read(std::string_view bytes, typename Message::places &at)
 {
-    flux::quick_reading quickly(bytes, true);
-    if (const char *const after = quickly.read<Message>(at)) {
+    if (const char *const after = flux::read_quickly<Message>(bytes, true, at).after) {
         return static_cast<std::size_t>(after - bytes.data());
     }
     return read_with_care<Message>(bytes, at);

@@ -134,8 +134,8 @@ class sorted_input
         }
         if (!goes_on_) {
             begin_places();
-            flux::quick_reading quickly(block_.view().substr(0, filled_), false);
-            if (const char *const after = quickly.template read<Message>(places_, begin_)) [[likely]] {
+            const std::string_view so_far = block_.view().substr(0, filled_);
+            if (const char *const after = flux::quick_reading::read<Message>(so_far, begin_, false, places_).after {
                 end_ = static_cast<std::size_t>(after - block_.view().data());
                 return flux::reading::whole;
             }

@@ -21,6 +21,10 @@ pub const READER: &str = "flux::message_reader";
 pub const CURSOR: &str = "flux::message_cursor";
 /// The same where all of it is most likely there, and right.
 pub const QUICK_CURSOR: &str = "flux::quick_cursor";
+/// What comes of reading one quickly.
+pub const QUICK_OUTCOME: &str = "flux::quick_outcome";
+/// What reads one quickly, with all that it calls in it.
+pub const READ_QUICKLY: &str = "flux::quick_reading::read";
 /// Finds the places of a message again that was read before.
 pub const FIND_AGAIN: &str = "flux::find_again";
 /// A class of messages as an argument.

@@ -63,8 +63,7 @@ constexpr std::string_view two = "name:a value: with more than sixteen bytes\n-1
 
 bool is_quick(std::string_view bytes, pairs::places &at, bool keeps_streams)
 {
-    flux::quick_reading quickly(bytes, keeps_streams);
-    const char *const after = quickly.read<pairs>(at);
+    const char *const after = flux::read_quickly<pairs>(bytes, keeps_streams, at).after;
     return after != nullptr && after == bytes.data() + at.whole.end;
 }
 
@@ -107,9 +106,9 @@ TEST(quick_reading, refuses_what_is_wrong)
 TEST(quick_reading, stops_at_a_stream)
 {
     pairs::places at;
-    flux::quick_reading quickly(two, false);
-    ASSERT_EQ(quickly.read<pairs>(at), nullptr);
-    ASSERT_TRUE(quickly.stops_at_stream());
+    const flux::quick_outcome come = flux::read_quickly<pairs>(two, false, at);
+    ASSERT_EQ(come.after, nullptr);
+    ASSERT_TRUE(come.stops_at_stream);
     EXPECT_EQ(at.size, 3U);
     EXPECT_TRUE(at.list.is_read);
 

@@ -311,8 +311,20 @@ fn reading_functions(message: &Message) -> Vec<Declaration> {
                 .to_owned(),
         ),
         Declaration::Template("Cursor", Box::new(Declaration::Declared("static ", parse, ""))),
+        Declaration::Comment("One that is there as a whole, and right, in one function.".to_owned()),
+        Declaration::Declared("static ", quick_function("", vec![]), " noexcept"),
     ]);
     declared
+}
+
+/// What reads a message quickly.
+pub(super) fn quick_function(scope: &str, body: Vec<Statement>) -> Function {
+    let parameters = vec![
+        Declarator::new("std::string_view", "bytes"),
+        Declarator::new("bool", "keeps_streams"),
+        Declarator::new("places &", "at"),
+    ];
+    function(runtime::QUICK_OUTCOME, &format!("{scope}read_quickly"), parameters, body)
 }
 
 /// What finds the fields of a message again, without what it does.

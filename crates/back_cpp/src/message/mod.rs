@@ -20,10 +20,11 @@ mod writing;
 
 pub(crate) use self::files::{messages_code, messages_header, messages_header_name};
 
+use self::accessors::quick_function;
 use self::plan::{Plan, plan};
 use self::reading::Reading;
 use crate::names::cpp_name;
-use crate::tree::{Declaration, Declarator, Function, Statement};
+use crate::tree::{Declaration, Declarator, Expression as Cpp, Function, Statement};
 use flux_contract::message as runtime;
 use flux_ir::message::{Field, FieldId, Firsts, Form, Message, MessageId, unit_of};
 use flux_ir::program::Program;
@@ -174,22 +175,33 @@ impl<'p> Messages<'p> {
         for id in ids {
             let name = self.program.messages[*id].name.own();
             written.extend(self.token_functions(*id, name));
-            let body = Reading::new(self, *id).body();
-            let parse = |cursor: &str, body: Vec<Statement>| {
-                let is_noted = self.needs_places(*id) && !body.is_empty();
-                let parameters = vec![
-                    Declarator::new(cursor, if body.is_empty() { "" } else { "in" }),
-                    Declarator::new("places &", if is_noted { "at" } else { "" }),
-                ];
-                let (result, name) = ("const char *".to_owned(), format!("{name}::parse"));
-                Function { result, name, parameters, body, caught: vec![] }
-            };
-            let read = Declaration::Method(parse("Cursor", body), "");
-            written.extend([Declaration::Blank, Declaration::Template("Cursor", Box::new(read))]);
-            let kinds = [runtime::CURSOR, runtime::QUICK_CURSOR];
-            written.extend(kinds.map(|cursor| Declaration::Instantiated(parse(cursor, vec![]))));
+            written.extend(self.reading(*id));
             written.extend([Declaration::Blank, self.making(*id)]);
         }
+        written
+    }
+
+    /// The function that reads a message, for each kind of reading.
+    fn reading(&self, id: MessageId) -> Vec<Declaration> {
+        let name = self.program.messages[id].name.own();
+        let parse = |cursor: &str, body: Vec<Statement>| {
+            let is_noted = self.needs_places(id) && !body.is_empty();
+            let parameters = vec![
+                Declarator::new(cursor, if body.is_empty() { "" } else { "in" }),
+                Declarator::new("places &", if is_noted { "at" } else { "" }),
+            ];
+            let (result, name) = ("const char *".to_owned(), format!("{name}::parse"));
+            Function { result, name, parameters, body, caught: vec![] }
+        };
+        let read = Declaration::Method(parse("Cursor", Reading::new(self, id).body()), "");
+        let mut written = vec![Declaration::Blank, Declaration::Template("Cursor", Box::new(read))];
+        let kinds = [runtime::CURSOR, runtime::QUICK_CURSOR];
+        written.extend(kinds.map(|cursor| Declaration::Instantiated(parse(cursor, vec![]))));
+        let given = ["bytes", "0", "keeps_streams", "at"].map(Cpp::name).to_vec();
+        let read = Cpp::name(format!("{}<{name}>", runtime::READ_QUICKLY)).call(given);
+        let mut quick = quick_function(&format!("{name}::"), vec![Statement::Return(read)]);
+        quick.result = format!("[[gnu::flatten]] {}", quick.result);
+        written.extend([Declaration::Blank, Declaration::Method(quick, " noexcept")]);
         written
     }
 

@@ -233,9 +233,9 @@ template <class Message>
 void read_quickly(std::string_view all, const std::string &whole)
 {
     const std::vector<char> bytes(all.begin(), all.end());
-    flux::quick_reading quickly(std::string_view(bytes.data(), bytes.size()), true);
     typename Message::places at;
-    if (const char *const after = quickly.read<Message>(at)) {
+    const std::string_view view(bytes.data(), bytes.size());
+    if (const char *const after = flux::read_quickly<Message>(view, true, at).after) {
         const auto size = static_cast<std::size_t>(after - bytes.data());
         std::string shown;
         show(Message(flux::message_bytes::copy_of(std::as_bytes(std::span(all.data(), size))), at), shown);

@@ -23,32 +23,46 @@
 
 namespace flux {
 
+/// What comes of a quick reading.
+struct quick_outcome {
+    /// The byte after the message; null where it is to be read with care.
+    const char *after;
+    /// Whether it is to be read on with care from where a stream begins: the places of all before that have been found.
+    /// Else it is to be read from its first byte on, with new places.
+    bool stops_at_stream;
+};
+
 /// One reading of bytes that are all there. What ends it is one thing to it: there is no such message.
 class quick_reading
 {
   public:
-    /// Of these bytes. Where streams are kept, they are read as other bytes, as all is in memory; else the reading stops
-    /// before the first that has any. `is_known` says that the bytes have been read before, and that what they are part
-    /// of ends with them.
-    quick_reading(std::string_view bytes, bool keeps_streams, bool is_known = false) noexcept
-        : bytes_(bytes.data()), end_(bytes.data() + bytes.size()), keeps_streams_(keeps_streams), in_region_(is_known)
+    /// Reads the message that begins at this byte of these, and whose places are as new but for its parameters. Where
+    /// streams are kept, they are read as other bytes, as all is in memory; else the reading stops before the first that
+    /// has any.
+    template <class Message>
+    [[gnu::always_inline]] static quick_outcome
+    read(std::string_view bytes, std::size_t begin, bool keeps_streams, typename Message::places &at) noexcept;
+
+    /// The same of a part of a message that has been read before, which is known to be right, and which ends with these
+    /// bytes; gives the offset of the byte after it.
+    template <class Unit>
+    static std::uint32_t read_again(std::string_view bytes, std::size_t begin, typename Unit::places &at)
     {
+        quick_reading reading(bytes, true, true);
+        return reading.offset_of(Unit::parse(cursor_of(reading, bytes.data() + begin), at));
     }
+
     quick_reading(const quick_reading &) = delete;
     quick_reading &operator=(const quick_reading &) = delete;
-
-    /// Reads the message that begins at this byte, and whose places are as new but for its parameters; gives the byte
-    /// after it. Null where it is to be read with care, with new places.
-    template <class Message>
-    const char *read(typename Message::places &at, std::size_t begin = 0) noexcept;
-
-    /// Whether what has ended it is a stream: then the places of all that is before that have been found, and it is to
-    /// be read on with care from there.
-    bool stops_at_stream() const noexcept { return stops_; }
 
   private:
     template <class>
     friend class cursor_of;
+
+    quick_reading(std::string_view bytes, bool keeps_streams, bool is_known) noexcept
+        : bytes_(bytes.data()), end_(bytes.data() + bytes.size()), keeps_streams_(keeps_streams), in_region_(is_known)
+    {
+    }
 
     static constexpr bool tells = false;
     static constexpr bool resumes_ = false;
@@ -201,21 +215,33 @@ class quick_reading
 using quick_cursor = cursor_of<quick_reading>;
 
 template <class Message>
-[[gnu::always_inline]] inline const char *quick_reading::read(typename Message::places &at, std::size_t begin) noexcept
+[[gnu::always_inline]] inline quick_outcome quick_reading::read(std::string_view bytes, std::size_t begin,
+                                                                bool keeps_streams, typename Message::places &at) noexcept
 {
     constexpr std::size_t most = std::min(Message::facts.max_size, message_part::most_bytes);
-    if (static_cast<std::size_t>(end_ - bytes_) > begin + most) [[unlikely]] {
-        end_ = bytes_ + begin + most;
-    }
+    quick_reading in(bytes.substr(0, begin + most), keeps_streams, false);
     try {
-        const char *const after = Message::parse(quick_cursor(*this, bytes_ + begin), at);
+        const char *const after = Message::parse(quick_cursor(in, bytes.data() + begin), at);
         if (after != nullptr) [[likely]] {
-            static_cast<message_places &>(at).whole = {static_cast<std::uint32_t>(begin), offset_of(after)};
+            static_cast<message_places &>(at).whole = {static_cast<std::uint32_t>(begin), in.offset_of(after)};
         }
-        return after;
+        return {after, in.stops_};
     } catch (const std::bad_alloc &) {
         // A formula makes a text. Who reads it with care tells of that.
-        return nullptr;
+        return {nullptr, false};
+    }
+}
+
+/// Reads a message quickly that begins with the first of these bytes, as `quick_reading::read` does: by the function that its class has for that, which has all in
+/// it, or by one that calls the functions of the messages inside.
+template <class Message>
+[[gnu::always_inline]] inline quick_outcome
+read_quickly(std::string_view bytes, bool keeps_streams, typename Message::places &at) noexcept
+{
+    if constexpr (requires { Message::read_quickly(bytes, keeps_streams, at); }) {
+        return Message::read_quickly(bytes, keeps_streams, at);
+    } else {
+        return quick_reading::read<Message>(bytes, 0, keeps_streams, at);
     }
 }
 
@@ -229,8 +255,7 @@ template <class Unit>
     if constexpr (requires { Unit::find(bytes, begin, at); }) {
         end = Unit::find(bytes, begin, at);
     } else {
-        quick_reading reading(bytes, true, true);
-        end = static_cast<std::uint32_t>(Unit::parse(quick_cursor(reading, bytes.data() + begin), at) - bytes.data());
+        end = quick_reading::read_again<Unit>(bytes, begin, at);
     }
     static_cast<message_places &>(at).whole = {static_cast<std::uint32_t>(begin), end};
     return end;

@@ -32,10 +32,9 @@ class typed_parse final : public message_parse
             return read_with_care(so_far, is_end);
         }
         begin();
-        quick_reading quickly(so_far, unfinished_.keeps_streams());
-        const char *const after = quickly.template read<Message>(at_);
+        const auto [after, stops] = read_quickly<Message>(so_far, unfinished_.keeps_streams(), at_);
         if (after == nullptr) [[unlikely]] {
-            return quickly.stops_at_stream() ? read_on_with_care(so_far, is_end) : read_again_with_care(so_far, is_end);
+            return stops ? read_on_with_care(so_far, is_end) : read_again_with_care(so_far, is_end);
         }
         count_ = static_cast<std::size_t>(after - so_far.data());
         if constexpr (has_streams<Message>()) {

@@ -192,8 +192,7 @@ class message_writer
     bool is_read(typename Message::places &at) const noexcept
     {
         const typename Message::places first = at;
-        quick_reading quickly(bytes_.view(), true);
-        if (quickly.read<Message>(at) != nullptr) [[likely]] {
+        if (read_quickly<Message>(bytes_.view(), true, at).after != nullptr) [[likely]] {
             return true;
         }
         at = first;
