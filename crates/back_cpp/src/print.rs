@@ -110,7 +110,7 @@ impl Printer {
             }
             Declaration::Prototype(result, name, parameters) => {
                 self.write(&declarator(&Declarator::new(result, name)));
-                self.parameters(parameters, "(void)");
+                self.parameters(parameters, "(void)", 1);
                 self.line(";");
             }
             Declaration::Function(function) => self.function(function),
@@ -156,7 +156,7 @@ impl Printer {
             Declaration::Declared(before, function, after) => {
                 let head = Declarator::new(format!("{before}{}", function.result), &function.name);
                 self.write(&declarator(&head));
-                self.parameters(&function.parameters, "()");
+                self.parameters(&function.parameters, "()", after.len() + 1);
                 self.line(&format!("{after};"));
             }
             Declaration::Method(function, after) => self.method(function, after),
@@ -166,12 +166,12 @@ impl Printer {
             }
             Declaration::Instantiated(function) => {
                 self.write(&format!("template {}", declarator(&Declarator::new(&function.result, &function.name))));
-                self.parameters(&function.parameters, "()");
+                self.parameters(&function.parameters, "()", 1);
                 self.line(";");
             }
             Declaration::Constructor(function, initial) => {
                 self.write(&function.name);
-                self.parameters(&function.parameters, "()");
+                self.parameters(&function.parameters, "()", 1);
                 self.end_line();
                 self.level += 1;
                 self.list(": ", initial, "", 0);
@@ -230,7 +230,7 @@ impl Printer {
             }
         }
         self.write(declarator(&Declarator::new(&function.result, &function.name)).trim_start());
-        self.parameters(&function.parameters, "()");
+        self.parameters(&function.parameters, "()", after.len().max(1));
         if function.body.is_empty() && after.is_empty() {
             return self.line(" {}");
         }
@@ -242,7 +242,7 @@ impl Printer {
 
     fn function(&mut self, function: &Function) {
         self.write(&declarator(&Declarator::new(&function.result, &function.name)));
-        self.parameters(&function.parameters, "()");
+        self.parameters(&function.parameters, "()", 1);
         self.end_line();
         if function.caught.is_empty() {
             self.line("{");
@@ -256,12 +256,13 @@ impl Printer {
         self.line("}");
     }
 
-    fn parameters(&mut self, parameters: &[Declarator], none: &str) {
+    /// Parameters, behind which so many characters stand on the same line.
+    fn parameters(&mut self, parameters: &[Declarator], none: &str, tail: usize) {
         if parameters.is_empty() {
             return self.write(none);
         }
         let parameters: Vec<_> = parameters.iter().map(|one| Expression::Name(declarator(one))).collect();
-        self.list("(", &parameters, ")", 1);
+        self.list("(", &parameters, ")", tail);
     }
 
     fn table(&mut self, ty: &str, name: &str, rows: &[Row]) {

@@ -227,8 +227,8 @@ void stream(std::string_view bytes, const std::string &whole, bool is_end)
     }
 }
 
-/// Holds that a quick reading finds the same, and refuses nothing that is whole without the end of the data, but what has
-/// no bytes.
+/// Holds that a quick reading finds the same, and refuses nothing that is whole without the end of the data, but what
+/// has no bytes.
 template <class Message>
 void read_quickly(std::string_view all, const std::string &whole)
 {

@@ -37,8 +37,8 @@ class quick_reading
 {
   public:
     /// Reads the message that begins at this byte of these, and whose places are as new but for its parameters. Where
-    /// streams are kept, they are read as other bytes, as all is in memory; else the reading stops before the first that
-    /// has any.
+    /// streams are kept, they are read as other bytes, as all is in memory; else the reading stops before the first
+    /// that has any.
     template <class Message>
     [[gnu::always_inline]] static quick_outcome
     read(std::string_view bytes, std::size_t begin, bool keeps_streams, typename Message::places &at) noexcept;
@@ -232,8 +232,8 @@ template <class Message>
     }
 }
 
-/// Reads a message quickly that begins with the first of these bytes, as `quick_reading::read` does: by the function that its class has for that, which has all in
-/// it, or by one that calls the functions of the messages inside.
+/// Reads a message quickly that begins with the first of these bytes, as `quick_reading::read` does: by the function
+/// that its class has for that, which has all in it, or by one that calls the functions of the messages inside.
 template <class Message>
 [[gnu::always_inline]] inline quick_outcome
 read_quickly(std::string_view bytes, bool keeps_streams, typename Message::places &at) noexcept
