@@ -20,6 +20,8 @@
 mod captures;
 #[path = "messages/given.rs"]
 mod given;
+#[path = "messages/grammar.rs"]
+mod grammar;
 #[path = "messages/harness.rs"]
 mod harness;
 #[path = "messages/programs.rs"]
@@ -84,7 +86,9 @@ fn makings(program: &Program, grammar: &Grammar<'_>, cases: &[Case<'_>], count: 
     let first = number("FLUX_MESSAGES_SEED").unwrap_or(0);
     let count = number("FLUX_MESSAGES").unwrap_or(count);
     let mut all = vec![];
-    for id in program.messages.ids() {
+    // Those that are in others come later.
+    let ids: Vec<_> = program.messages.ids().collect();
+    for id in ids.into_iter().rev() {
         let mut learned = 0;
         for seed in first..first + count {
             let given = values.message(&mut Random::new(seed), id, 0);
@@ -307,4 +311,37 @@ fn streams_are_read_as_the_reference_reads_them() {
         b"\x05\0<|>\x09<a,b,c,|123456789>\0<|>\x09",
     ];
     agree("streams", text, &[("all", with_changes(&right.map(<[u8]>::to_vec), 150))]);
+}
+
+/// Random grammars, with messages that the reference makes of random values. `FLUX_GRAMMARS` is how many.
+#[test]
+fn random_grammars_are_read_and_made_as_the_reference_does() {
+    let count = number("FLUX_GRAMMARS").unwrap_or(2);
+    let first = number("FLUX_MESSAGES_SEED").unwrap_or(0) * 1000;
+    let mut tried = 0;
+    for seed in (first..).filter(|seed| harness::is_program(&grammar::grammar(*seed))).take(count as usize) {
+        tried += 1;
+        let (name, text) = (format!("random{}", seed % 4), grammar::grammar(seed));
+        let (program, _) = program(&name, &text);
+        let makings = makings(&program, &Grammar::new(&program), &[], 100);
+        let mut cases = vec![];
+        for (id, message) in program.messages.iter().filter(|(_, message)| message.parameters.is_empty()) {
+            let made = makings.iter().filter(|(given, _)| given.message == id);
+            let made = made.filter_map(|(_, said)| said.strip_prefix("made x")?.split(' ').next());
+            let mut right: Vec<_> = made.filter(|hex| !hex.is_empty()).map(of_hexadecimal).collect();
+            right.sort_by_key(|bytes| (bytes.len(), bytes.clone()));
+            right.dedup();
+            right.truncate(20);
+            if !right.is_empty() {
+                cases.push((message.name.own(), with_changes(&right, 60)));
+            }
+        }
+        println!("the grammar of seed {seed}:\n{text}");
+        agree(&name, &text, &cases);
+    }
+    assert_eq!(tried, count);
+}
+
+fn of_hexadecimal(hex: &str) -> Vec<u8> {
+    (0..hex.len() / 2).map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).unwrap()).collect()
 }

@@ -71,7 +71,7 @@ fn constant(ty: &str, name: &str, value: Cpp) -> Statement {
 
 impl<'m, 'p> Reading<'m, 'p> {
     pub(super) fn new(messages: &'m Messages<'p>, id: MessageId) -> Self {
-        let names = ["in", "at", "fits", "flux", "std", "element", "is_last", "byte"].map(str::to_owned);
+        let names = ["in", "at", "fits", "flux", "std", "element", "is_last"].map(str::to_owned);
         Self {
             messages,
             id,
@@ -303,7 +303,8 @@ impl<'m, 'p> Reading<'m, 'p> {
                 _ => "std::string_view",
             };
             let names_it = |formula: &Formula| formula.names.iter().any(|name| name.root == Root::Value);
-            if is_asked || field.formulas().into_iter().any(names_it) {
+            let is_declared = is_asked || field.formulas().into_iter().any(names_it);
+            if is_declared {
                 body.push(constant(ty, &name, raw.cpp));
             }
             let raw = Said { cpp: Cpp::name(name), known: raw.known };
@@ -315,6 +316,9 @@ impl<'m, 'p> Reading<'m, 'p> {
             };
             let own = Own { value: Some(&raw), unit: None };
             self.finish(one.field, field, &own, &wrong, body);
+            if field.convert.is_some() && is_declared && !is_asked {
+                body.push(unasked(raw.cpp));
+            }
         }
         body.push(Statement::Run(call("in.skip", vec![Cpp::name(size)])));
     }
@@ -358,6 +362,9 @@ impl<'m, 'p> Reading<'m, 'p> {
             let is_short = value.known == Known::Made;
             let (name, is_checked) = (format!("{}_converted", field.name), is_checked && !is_short);
             let cpp = self.checked((value.cpp, is_checked), ty, &name, wrong, body);
+            if is_checked && !self.plan.asked.contains(&id) {
+                body.push(unasked(cpp.clone()));
+            }
             if !field.is_list() && !is_short {
                 self.locals.borrow_mut().insert(id, Said { cpp, known: value.known });
             } else {
@@ -663,4 +670,9 @@ fn wide_of(known: &Known) -> &'static str {
         Known::Integer { signed: true, .. } => "std::int64_t",
         _ => "std::uint64_t",
     }
+}
+
+/// What is computed though nobody may ask for it: it says whether it fits, or of what something else is made.
+fn unasked(value: Cpp) -> Statement {
+    Statement::Run(Cpp::Instance("static_cast".to_owned(), vec![Cpp::name("void")]).call(vec![value]))
 }

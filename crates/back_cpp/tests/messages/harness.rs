@@ -19,6 +19,18 @@ pub fn program(name: &str, text: &str) -> (Program, SourceMap) {
     (compilation.program().unwrap().clone(), sources)
 }
 
+/// Whether this text is a program.
+#[allow(dead_code, reason = "other tests have programs that are")]
+pub fn is_program(text: &str) -> bool {
+    let mut sources = SourceMap::new();
+    let file = sources.add("program.flux".to_owned(), text.to_owned());
+    let compilation = flux_driver::compile(&mut sources, file, &mut |_: &str| Err("no modules".to_owned()));
+    for one in compilation.diagnostics.sorted().iter() {
+        eprintln!("DIAG {}", one.headline);
+    }
+    compilation.diagnostics.sorted().is_empty()
+}
+
 /// A folder with the classes of a program and all that the harness needs.
 pub struct Harness {
     folder: PathBuf,

@@ -81,6 +81,9 @@ impl<'p> Reading<'_, 'p> {
     ) -> Statement {
         let firsts: Vec<_> =
             switch.cases.iter().map(|case| self.messages.firsts.items(self.message, &case.items)).collect();
+        // Before what is inside, where another may be.
+        let is_wide = firsts.iter().any(|first| first.bytes.iter().count() > MOST_LABELS);
+        let next = if is_wide { self.claim("byte") } else { String::new() };
         let mut cases = vec![(
             vec!["in.not_here".to_owned()],
             vec![Statement::Return(call("in.missing", vec![Cpp::name("1"), text("")]))],
@@ -117,10 +120,10 @@ impl<'p> Reading<'_, 'p> {
         let chain = wide
             .into_iter()
             .rev()
-            .fold(otherwise, |otherwise, (set, index)| vec![Statement::If(within("byte", set), way(index), otherwise)]);
+            .fold(otherwise, |otherwise, (set, index)| vec![Statement::If(within(&next, set), way(index), otherwise)]);
         cases.push((vec![], chain));
-        let byte = Statement::Variable(Declarator::constant("int", "byte"), Initial::Value(call("in.peek", vec![])));
-        Statement::Scope(vec![byte, Statement::Switch(Cpp::name("byte"), cases)])
+        let byte = Statement::Variable(Declarator::constant("int", &next), Initial::Value(call("in.peek", vec![])));
+        Statement::Scope(vec![byte, Statement::Switch(Cpp::name(next), cases)])
     }
 }
 
