@@ -46,7 +46,7 @@ impl Drawn<'_> {
         let is_open = self.random.chance(150);
         let name = format!("m{index}");
         let parameters = if has_parameters { " (uint8 p, bool q)" } else { "" };
-        write!(self.text, "type {name} = unit{parameters} {{\n").unwrap();
+        writeln!(self.text, "type {name} = unit{parameters} {{").unwrap();
         if self.random.chance(300) {
             self.text += "  %byteorder = little;\n";
         }
@@ -139,7 +139,7 @@ impl Drawn<'_> {
             8 => self.unit(),
             9 => self.variables(depth == 0),
             10 | 11 => {
-                let (number, limit) = (self.number(), self.random.below(9));
+                let (number, limit) = (self.number(), self.random.between(1, 9));
                 let sign = self.random.choose(&["<", "==", ">"]).unwrap();
                 let [then, otherwise] = [self.items(depth), self.items(depth)];
                 writeln!(self.text, "  if ({number} {sign} {limit}) {{\n{then}  }} else {{\n{otherwise}  }}").unwrap();

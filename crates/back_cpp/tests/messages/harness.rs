@@ -25,9 +25,6 @@ pub fn is_program(text: &str) -> bool {
     let mut sources = SourceMap::new();
     let file = sources.add("program.flux".to_owned(), text.to_owned());
     let compilation = flux_driver::compile(&mut sources, file, &mut |_: &str| Err("no modules".to_owned()));
-    for one in compilation.diagnostics.sorted().iter() {
-        eprintln!("DIAG {}", one.headline);
-    }
     compilation.diagnostics.sorted().is_empty()
 }
 

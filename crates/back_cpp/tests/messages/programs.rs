@@ -210,4 +210,29 @@ pub const ALL: &[Program] = &[
         "all",
         &[b"\x00\x052;ab\x05\x01\x02aB!cd .\x0bx", b"\x03\xe7\x04003;abc\x00\x01cD!\x15\x00"],
     ),
+    (
+        // The byte that decides a choice is the first that is too many, and in a choice again.
+        "chosen",
+        "type all = unit {
+           %max_size = 6;
+           before : string &until = \".\" &max_size = 9;
+           switch {
+             -> {
+               : \"+\";
+               switch { -> { : \"-\"; a : uint64; } -> { : \"*\"; b : string &until = \";\" &max_size = 90; } }
+             }
+             -> { : \":\"; c : uint32; }
+             -> { : \"=\"; d : string &until = \";\" &max_size = 90; }
+           }
+         };",
+        "all",
+        &[b".=a;", b"abcd.=bcd;", b"abcde.=bcd;", b"abcde.:1234", b"abcde.+-12345678", b"abcd.+*1234;", b"a.:1234"],
+    ),
+    (
+        // As large as it may be, and the next byte decides whether it ends.
+        "ended",
+        "type all = unit { %max_size = 3; a : bytes &length = 3; switch { -> { : \"+\"; b : uint8; } -> { } } };",
+        "all",
+        &[b"abc"],
+    ),
 ];

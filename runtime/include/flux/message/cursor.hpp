@@ -118,6 +118,12 @@ class cursor_of
     {
         return next_ < reading_->end_ ? static_cast<unsigned char>(*next_) : reading_->peek_beyond(next_);
     }
+    /// Waits for the byte that decides a choice, which may be the first behind the message.
+    [[gnu::always_inline]] const char *undecided() noexcept
+    {
+        reading_->end_undecided(next_);
+        return nullptr;
+    }
     static constexpr int at_end = no_byte::at_end;
     static constexpr int not_here = no_byte::not_here;
 
@@ -144,6 +150,17 @@ class cursor_of
             return true;
         }
         reading_->end_literal(next_, wanted, field);
+        return false;
+    }
+
+    /// The same of one byte, which `peek` has given: it may be beyond the end of what the message may have.
+    [[gnu::always_inline]] bool passes(const char (&known)[2]) noexcept
+    {
+        if (next_ < reading_->end_) [[likely]] {
+            ++next_;
+            return true;
+        }
+        reading_->end_literal(next_, {known, 1}, "");
         return false;
     }
 

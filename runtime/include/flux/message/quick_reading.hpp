@@ -193,6 +193,7 @@ class quick_reading
     static void end_missing(const char *, std::span<const field_size>) noexcept {}
     static void end_wrong(std::size_t, const char *, const char *) noexcept {}
     static void end_within(const char *, std::size_t) noexcept {}
+    static void end_undecided(const char *) noexcept {}
     static void end_in_token(const char *, const char *, int, const char *) noexcept {}
     static void end_in_digits(const char *, const char *) noexcept {}
     static void end_with(const char *, const char *) noexcept {}

@@ -207,6 +207,7 @@ class message_reader
     [[gnu::cold]] void end_waiting(const char *next, std::size_t scanned, std::uint64_t count,
                                    const char *field) noexcept;
     [[gnu::cold]] void end_in_token(const char *begin, const char *next, int state, const char *field) noexcept;
+    [[gnu::cold]] void end_undecided(const char *next) noexcept { end_waiting(next, 0, 1, ""); }
     [[gnu::cold]] void end_in_digits(const char *begin, const char *field) noexcept;
     [[gnu::cold]] void end_with(const char *next, const char *field) noexcept;
     [[gnu::cold]] void end_literal(const char *next, std::string_view wanted, const char *field) noexcept;

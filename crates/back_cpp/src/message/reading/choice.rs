@@ -3,7 +3,7 @@
 use super::super::byte_range::{byte, within};
 use super::super::formula::{Known, Said, literal};
 use super::super::plan::{Step, is_changing};
-use super::{NO_VALUE, Reading, call, infix, text};
+use super::{NO_VALUE, Reading, call, infix};
 use crate::tree::{Declarator, Expression as Cpp, Initial, Statement};
 use flux_ir::message::{ByteSet, Label, Switch};
 
@@ -84,10 +84,7 @@ impl<'p> Reading<'_, 'p> {
         // Before what is inside, where another may be.
         let is_wide = firsts.iter().any(|first| first.bytes.iter().count() > MOST_LABELS);
         let next = if is_wide { self.claim("byte") } else { String::new() };
-        let mut cases = vec![(
-            vec!["in.not_here".to_owned()],
-            vec![Statement::Return(call("in.missing", vec![Cpp::name("1"), text("")]))],
-        )];
+        let mut cases = vec![(vec!["in.not_here".to_owned()], vec![Statement::Return(call("in.undecided", vec![]))])];
         let mut taken = ByteSet::new();
         let mut wide = vec![];
         let empty = firsts.iter().zip(&switch.cases).position(|(first, case)| !case.is_default && first.can_be_empty);
@@ -127,7 +124,8 @@ impl<'p> Reading<'_, 'p> {
     }
 }
 
-/// What follows where this byte is known to be next: a literal that is only that byte needs no second look.
+/// What follows where this byte is known to be next: a literal that is only that byte needs no second look, but that
+/// the message may have it.
 fn passing(byte: u8, mut way: Vec<Statement>) -> Vec<Statement> {
     let wanted = Cpp::name(literal(&[byte]));
     let is_it = |condition: &Cpp| match condition {
@@ -136,10 +134,10 @@ fn passing(byte: u8, mut way: Vec<Statement>) -> Vec<Statement> {
         _ => false,
     };
     // Before it stands which way was chosen.
-    if let Some(first @ Statement::If(..)) = way.get_mut(1)
-        && matches!(first, Statement::If(condition, ..) if is_it(condition))
+    if let Some(Statement::If(condition, ..)) = way.get_mut(1)
+        && is_it(condition)
     {
-        *first = Statement::Run(call("in.skip", vec![Cpp::name(1)]));
+        *condition = Cpp::Prefix("!", Box::new(call("in.passes", vec![wanted])));
     }
     way
 }
