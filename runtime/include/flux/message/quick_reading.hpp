@@ -217,7 +217,8 @@ using quick_cursor = cursor_of<quick_reading>;
 
 template <class Message>
 [[gnu::always_inline]] inline quick_outcome
-quick_reading::read(std::string_view bytes, std::size_t begin, bool keeps_streams, typename Message::places &at) noexcept
+quick_reading::read(std::string_view bytes, std::size_t begin, bool keeps_streams,
+                    typename Message::places &at) noexcept
 {
     constexpr std::size_t most = std::min(Message::facts.max_size, message_part::most_bytes);
     quick_reading in(bytes.substr(0, begin + most), keeps_streams, false);
