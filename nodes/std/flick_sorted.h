@@ -135,7 +135,7 @@ class sorted_input
         if (!goes_on_) {
             begin_places();
             const std::string_view so_far = block_.view().substr(0, filled_);
-            if (const char *const after = flux::quick_reading::read<Message>(so_far, begin_, false, places_).after {
+            if (const char *const after = flux::quick_reading::read<Message>(so_far, begin_, false, places_).after) {
                 end_ = static_cast<std::size_t>(after - block_.view().data());
                 return flux::reading::whole;
             }
