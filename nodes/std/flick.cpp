@@ -247,6 +247,17 @@ int Count(Count_in *in, Count_out *out)
     return 0;
 }
 
+int LeastBusy(LeastBusy_in *in, LeastBusy_out *out)
+{
+    process &of = in->self.of().of();
+    if (!of.bind(in->channel, in->binding).connects) {
+        refuse_binding(of.at(in->channel).name, "clients connect there, and the program asks which of its servers is "
+                                                "the least busy: give it addresses, `127.0.0.1:7001, 127.0.0.1:7002`");
+    }
+    out->index = static_cast<std::int64_t>(of.at(in->channel).servers->least_busy());
+    return 0;
+}
+
 int All(All_in *in, All_out *out)
 {
     const std::size_t count = count_of(in->self.of().of().bind(in->channel, in->binding));

@@ -77,6 +77,10 @@ Peer (size_t channel, const char *binding, flick::instance self) => (text peer) 
 // Those of the channels of an array.
 Peers (size_t channel, const char *binding, flick::instance self) => (list<text> peers) silent;
 
+// The index of the server that has the fewest requests open, asked and not answered, on this loop, of those that are not
+// left out; of several that of the next behind the one that was asked last.
+LeastBusy (size_t channel, const char *binding, flick::instance self) => (int64 index) silent;
+
 // Which of some channels, of the servers at these addresses, has the number that is highest for a key (rendezvous hashing:
 // D. G. Thaler and C. V. Ravishankar, Using Name-Based Mappings to Increase Hit Rates, IEEE/ACM ToN 6, 1998): where one is
 // added, it takes its share of the keys from all others; where one is taken out, its keys alone go elsewhere.

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <new>
 #include <utility>
 
@@ -18,11 +19,17 @@ namespace {
 /// The time for which a server is left out doubles so often.
 constexpr std::size_t most_doublings = 5;
 
+/// Nobody has so many requests open: one that is left out comes behind all others.
+constexpr std::size_t left_out = SIZE_MAX / 2;
+
 } // namespace
 
 backends::waiting_flow::waiting_flow() : wait(*flux::running_flow, flux::park_reason::connect) {}
 
-backends::backends(std::string name, const binding &to) : name_(std::move(name)), to_(to), all_(to.addresses.size()) {}
+backends::backends(std::string name, const binding &to)
+    : name_(std::move(name)), to_(to), all_(to.addresses.size()), last_asked_(all_.size())
+{
+}
 
 bool backends::is_well(const server &one) const noexcept
 {
@@ -39,6 +46,24 @@ std::size_t backends::choose(std::size_t wanted) const noexcept
         }
     }
     return wanted % all_.size();
+}
+
+std::size_t backends::least_busy() noexcept
+{
+    counts_requests_ = true;
+    std::size_t best = 0;
+    std::size_t fewest = SIZE_MAX;
+    std::size_t which = 0;
+    for (const server &each : all_) {
+        const std::size_t open = each.open + (is_well(each) ? 0 : left_out);
+        const bool has_turn = best <= last_asked_ && last_asked_ < which;
+        if (open < fewest || (open == fewest && has_turn)) {
+            fewest = open;
+            best = which;
+        }
+        ++which;
+    }
+    return best;
 }
 
 int backends::take(std::size_t which, flux::moment until, std::shared_ptr<end> &kept) noexcept

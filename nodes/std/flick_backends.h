@@ -8,6 +8,10 @@
 // 32 times the first; then one failure more is enough. One that is checked is not used until it has answered well.
 // Whose turn a server's would be goes to the next that is well, in the order of the binding: so a choice by hash stays
 // what it was for all others. Where none is well, all are used.
+//
+// How busy a server is are the requests that are open there: asked, and not answered. Each end counts its own into the
+// number of its server; one of which that is not known counts as one, as long as it lasts, and so does one that is
+// being made.
 #pragma once
 
 #include "flick_binding.h"
@@ -42,6 +46,16 @@ class backends
 
     /// The server that is used where this one is wanted.
     std::size_t choose(std::size_t wanted) const noexcept;
+
+    /// The server with the fewest requests open, of those that are well; of several the next behind the one that was
+    /// asked last. From now on its ends count.
+    std::size_t least_busy() noexcept;
+    /// Whether somebody wants to know how busy servers are.
+    bool counts_requests() const noexcept { return counts_requests_; }
+    /// How many requests are open at a server.
+    std::size_t &open_at(std::size_t which) noexcept { return all_[which].open; }
+    /// A server is asked.
+    void asked(std::size_t which) noexcept { last_asked_ = which; }
 
     /// For who is to use this server: a connection that was kept, or null with a place for a new one. Waits until then
     /// for a place; fails with EBUSY where there is none in time, or as many wait as may.
@@ -88,6 +102,7 @@ class backends
         bool is_down = false;
         std::size_t good_checks = 0;
 
+        std::size_t open = 0;
         std::size_t connections = 0;
         std::size_t waiting = 0;
         flux::intrusive_list<waiting_flow> line;
@@ -103,6 +118,8 @@ class backends
     const std::string name_;
     const binding to_;
     std::deque<server> all_;
+    std::size_t last_asked_;
+    bool counts_requests_ = false;
 };
 
 } // namespace flick

@@ -32,6 +32,7 @@ end::~end()
         of_->forget(*this);
     }
     if (servers_ != nullptr) {
+        *all_open_ -= own_open_;
         servers_->free_place(server_);
     }
     if (clients_ != nullptr) {
@@ -44,10 +45,23 @@ void end::use(std::shared_ptr<backends> servers, std::size_t server) noexcept
     const binding &to = servers->bound_to();
     const auto &own = of_->of().at(channel_);
     is_ordered_ = own.is_counted && own.is_ordered;
-    counts_ = own.is_counted && (to.keep != 0 || to.retries != 0 || to.eject_after != 0 || is_ordered_);
+    const bool is_told = to.keep != 0 || to.retries != 0 || to.eject_after != 0 || servers->counts_requests();
+    counts_ = own.is_counted && (is_told || is_ordered_);
     repeats_ = to.retries;
+    all_open_ = &servers->open_at(server);
     servers_ = std::move(servers);
     server_ = server;
+    count_open();
+}
+
+// Where it is known what is answered, what is not; else the connection is one.
+void end::count_open() noexcept
+{
+    const std::size_t open = counts_ ? awaited_ : 1;
+    if (all_open_ != nullptr) {
+        *all_open_ += open - own_open_;
+        own_open_ = open;
+    }
 }
 
 void end::begin_again(std::shared_ptr<run> of, std::size_t element)
@@ -75,11 +89,13 @@ void end::begin_alone(flux::connection &on)
     on.detach();
     counts_ = false; // nobody reads what comes
     is_ordered_ = false;
+    count_open();
 }
 
 void end::stop_counting() noexcept
 {
     counts_ = false;
+    count_open();
     if (std::exchange(is_ordered_, false)) {
         of_->order().give_up();
     }
@@ -100,6 +116,8 @@ bool end::note(const request &what) noexcept
         }
     }
     awaited_ += replies;
+    count_open();
+    servers_->asked(server_);
     const bool may_repeat = what.may_repeat && what.replies == 1 && what.what.stream() == nullptr;
     if (repeats_ != 0 && counts_ && may_repeat && asked_.size() < most_asked) {
         try {
@@ -121,6 +139,7 @@ void end::ask_all(std::vector<request> asked, std::size_t repeats) noexcept
     asked_ = std::move(asked);
     repeats_ = repeats;
     awaited_ = asked_.size();
+    count_open();
     unsent_ = asked_.size();
     const auto send_next = [&] {
         const request next = asked_[asked_.size() - unsent_];
@@ -145,6 +164,7 @@ void end::came(message_role as) noexcept
         return stop_counting(); // what it says now nobody has asked
     }
     --awaited_;
+    count_open();
     servers_->answered(server_);
     if (!asked_.empty()) {
         asked_.erase(asked_.begin());

@@ -138,6 +138,7 @@ class end final : public flux::multiplexer, public std::enable_shared_from_this<
     flux::io_result<void> send_alone(const flux::message &what) noexcept;
     bool note(const request &what) noexcept;
     void stop_counting() noexcept;
+    void count_open() noexcept;
     void settle() noexcept;
     bool goes_on_behind_end() const noexcept;
     bool goes_on() noexcept;
@@ -155,6 +156,9 @@ class end final : public flux::multiplexer, public std::enable_shared_from_this<
     // Of one that was made to a server.
     std::shared_ptr<backends> servers_;
     std::size_t server_ = 0;
+    // How many requests are open at that server, and how many of these are counted for this one.
+    std::size_t *all_open_ = nullptr;
+    std::size_t own_open_ = 0;
     // Of one that is a client's.
     std::size_t *clients_ = nullptr;
     // How many replies are to come, if that is known; what was asked for them, as long as it may be asked again; and

@@ -17,6 +17,23 @@
 
 namespace flick {
 
+namespace {
+
+/// One who is to have a connection of a server has a request for it.
+class coming_request
+{
+  public:
+    explicit coming_request(std::size_t &open) noexcept : open_(open) { ++open_; }
+    coming_request(const coming_request &) = delete;
+    coming_request &operator=(const coming_request &) = delete;
+    ~coming_request() { --open_; }
+
+  private:
+    std::size_t &open_;
+};
+
+} // namespace
+
 run::run(process &of) : of_(of), places_(of.size()) {}
 
 end *run::at(std::size_t channel, std::size_t element) const noexcept
@@ -93,6 +110,8 @@ flux::io_result<std::shared_ptr<end>> run::made_by(std::size_t channel, std::siz
     const std::shared_ptr<backends> all = of_.at(channel).servers;
     for (std::size_t attempt = 0;; ++attempt) {
         const std::size_t server = all->choose(element + attempt);
+        const coming_request own(all->open_at(server));
+        all->asked(server);
         std::shared_ptr<end> kept;
         if (const int error = all->take(server, until, kept); error != 0) {
             return flux::unexpected(error);

@@ -19,12 +19,13 @@ use flux_ir::types::{Declared, Type};
 use flux_source::Span;
 
 /// The functions of the language: what each is called, and how it is written.
-const FUNCTIONS: [(&str, &str); 7] = [
+const FUNCTIONS: [(&str, &str); 8] = [
     ("len", "`len(backends)`: how many there are"),
     ("hash", "`hash(req.key)`: a number of a value, the same wherever it is computed"),
     ("all_ready", "`all_ready(mappers)`: whether each of the channels has something to read, or has ended"),
     ("peer", "`peer(client)`: the address of who is at the other end"),
     ("nearest", "`nearest(backends, req.key)`: the index of the channel that a key is at home at"),
+    ("least_busy", "`least_busy(servers)`: which channel of an array that is sent to has the fewest requests open"),
     ("min", "`min(a, b)`: the smaller of two numbers"),
     ("max", "`max(a, b)`: the larger of two numbers"),
 ];
@@ -152,6 +153,9 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             ("len" | "hash", Typed::Value(value)) => self.typing().call(function, vec![value], span),
             ("len", Typed::Other(Kind::Channels(_), end)) => {
                 Ok(self.fact(Fact::Count(channel(end.as_ref())), &integer, span))
+            }
+            ("least_busy", Typed::Other(Kind::Channels(ways), end)) if ways.takes.is_some() => {
+                Ok(self.fact(Fact::LeastBusy(channel(end.as_ref())), &integer, span))
             }
             ("all_ready", Typed::Other(Kind::Channels(ways), _)) if ways.gives.is_some() => {
                 if self.made.rule.is_some() {

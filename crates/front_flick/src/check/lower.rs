@@ -609,7 +609,11 @@ impl<'syntax> Channel<'syntax> {
 impl Fact {
     fn channel(self) -> u32 {
         match self {
-            Self::Count(channel) | Self::All(channel) | Self::Peer(channel) | Self::Peers(channel) => channel,
+            Self::Count(channel)
+            | Self::All(channel)
+            | Self::LeastBusy(channel)
+            | Self::Peer(channel)
+            | Self::Peers(channel) => channel,
         }
     }
 
@@ -618,6 +622,7 @@ impl Fact {
         match self {
             Self::Count(_) => "Count",
             Self::All(_) => "All",
+            Self::LeastBusy(_) => "LeastBusy",
             Self::Peer(_) => "Peer",
             Self::Peers(_) => "Peers",
         }
@@ -625,7 +630,7 @@ impl Fact {
 
     fn ty(self) -> Type {
         Type::new(match self {
-            Self::Count(_) => "int64",
+            Self::Count(_) | Self::LeastBusy(_) => "int64",
             Self::All(_) => "list<uint64>",
             Self::Peer(_) => "text",
             Self::Peers(_) => "list<text>",

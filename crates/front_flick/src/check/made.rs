@@ -47,6 +47,8 @@ pub(super) enum Fact {
     Count(u32),
     /// The indexes of its channels.
     All(u32),
+    /// The index of the one with the fewest requests open.
+    LeastBusy(u32),
     /// The address at the other end of a channel.
     Peer(u32),
     /// Those of the channels of an array.

@@ -1,0 +1,375 @@
+//! The load balancers of `examples/balancer` that choose by more than a hash, before HTTP servers that count who asks
+//! them, are slow and fall when they are told to; on event loops with both kinds of I/O.
+
+#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
+#![allow(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+
+mod support;
+
+use rustix::net::{AddressFamily, SocketType, bind, connect, ipproto, socket, sockopt};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{Ipv4Addr, Shutdown, SocketAddrV4, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, OnceLock, RwLock};
+use std::time::Duration;
+use support::{LIMIT, Server, folder, free_port, text, wait_for};
+
+/// Both kinds of I/O, on one loop: each counts for itself.
+const LOOPS: [&[&str]; 2] = [&["--flux-workers=1", "--flux-io=reactor"], &["--flux-workers=1", "--flux-io=proactor"]];
+
+const GET: &str = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+const HEAD: &str = "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n";
+
+/// A balancer, built.
+fn built(name: &str) -> PathBuf {
+    let to = folder("flick_balancer", name);
+    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/balancer");
+    let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
+    flux.args(["build", "--debug"]).arg(home.join(name).with_extension("flick"));
+    let said = flux.arg("--build-dir").arg(to.join("build")).arg("-o").arg(to.join(name)).output().unwrap();
+    assert!(said.status.success(), "{}", text(&said.stderr));
+    to.join(name)
+}
+
+/// It before these, bound so.
+fn before(program: &Path, backends: &[&Backend], bound: &str, loops: &[&str]) -> Server {
+    let all: Vec<String> = backends.iter().map(|each| format!("127.0.0.1:{}", each.port)).collect();
+    let servers = format!("--servers={}{bound}", all.join(", "));
+    Server::listening(Command::new(program).args(["--client=127.0.0.1:0", &servers]).args(loops))
+}
+
+/// The balancer by least connections, built once.
+fn least(backends: &[Backend], bound: &str, loops: &[&str]) -> Server {
+    static ONCE: OnceLock<PathBuf> = OnceLock::new();
+    let all: Vec<&Backend> = backends.iter().collect();
+    before(ONCE.get_or_init(|| built("least")), &all, bound, loops)
+}
+
+/// A server that answers each request with its name.
+struct Backend {
+    port: u16,
+    state: Arc<State>,
+}
+
+#[derive(Default)]
+struct State {
+    name: String,
+    requests: AtomicUsize,
+    /// Nothing is answered meanwhile.
+    holds: AtomicBool,
+    is_down: AtomicBool,
+    open: RwLock<Vec<TcpStream>>,
+}
+
+impl Backend {
+    fn start(name: &str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let state = Arc::new(State { name: name.to_owned(), ..State::default() });
+        let backend = Self { port: listener.local_addr().unwrap().port(), state };
+        backend.serve(listener);
+        backend
+    }
+
+    fn serve(&self, listener: TcpListener) {
+        let state = Arc::clone(&self.state);
+        std::thread::spawn(move || {
+            for client in listener.incoming().map_while(Result::ok) {
+                if state.is_down.load(SeqCst) {
+                    return;
+                }
+                state.open.write().unwrap().push(client.try_clone().unwrap());
+                let state = Arc::clone(&state);
+                std::thread::spawn(move || {
+                    answer_all(&client, &state);
+                    let _ = client.shutdown(Shutdown::Both);
+                });
+            }
+        });
+    }
+
+    /// Nobody can connect, and all who have come to their end.
+    fn fall(&self) {
+        self.state.is_down.store(true, SeqCst);
+        // The thread that accepts looks, and ends.
+        drop(TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)));
+        wait_for("a server that is down", || TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).err());
+        self.end_connections();
+    }
+
+    fn rise(&self) {
+        self.state.is_down.store(false, SeqCst);
+        self.serve(wait_for("its port", || TcpListener::bind((Ipv4Addr::LOCALHOST, self.port)).ok()));
+    }
+
+    fn end_connections(&self) {
+        self.state.open.write().unwrap().drain(..).for_each(|each| drop(each.shutdown(Shutdown::Both)));
+    }
+
+    fn hold(&self, holds: bool) {
+        self.state.holds.store(holds, SeqCst);
+    }
+
+    fn requests(&self) -> usize {
+        self.state.requests.load(SeqCst)
+    }
+}
+
+fn answer_all(mut client: &TcpStream, state: &State) {
+    let mut lines = BufReader::new(client).lines().map_while(Result::ok);
+    while let Some(first) = lines.next() {
+        if lines.by_ref().find(String::is_empty).is_none() {
+            return;
+        }
+        state.requests.fetch_add(1, SeqCst);
+        while state.holds.load(SeqCst) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let body = if first.starts_with("HEAD") { "" } else { &state.name };
+        let reply = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", state.name.len());
+        if client.write_all(reply.as_bytes()).is_err() {
+            return;
+        }
+    }
+}
+
+/// The servers of most of these tests.
+fn three() -> [Backend; 3] {
+    ["a", "b", "c"].map(Backend::start)
+}
+
+/// How often each has been asked.
+fn counts(of: &[Backend]) -> Vec<usize> {
+    of.iter().map(Backend::requests).collect()
+}
+
+/// The name of the server that answers next; none where the connection ends before.
+fn reply(client: &mut TcpStream) -> Option<String> {
+    const HEAD_SIZE: usize = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n".len();
+    let mut all = [0; HEAD_SIZE + 1];
+    client.read_exact(&mut all).ok()?;
+    Some(text(&all[HEAD_SIZE..]))
+}
+
+/// A new client, that has asked.
+fn asking(balancer: &Server) -> TcpStream {
+    let mut client = balancer.connect();
+    client.write_all(GET.as_bytes()).unwrap();
+    client
+}
+
+/// A new client, which asks once and leaves.
+fn ask_once(balancer: &Server) -> Option<String> {
+    reply(&mut asking(balancer))
+}
+
+/// All servers are idle: each gets the same.
+fn share_alike(balancer: &Server, of: &[Backend], why: &str) {
+    let before = counts(of);
+    for _ in 0..of.len() * 4 {
+        assert!(ask_once(balancer).is_some(), "{why}");
+    }
+    let more: Vec<_> = counts(of).iter().zip(&before).map(|(now, before)| now - before).collect();
+    assert!(more.iter().all(|count| *count == 4), "{why}: {more:?}");
+}
+
+/// One client asks a server that does not answer it, which is given with it.
+fn kept_waiting(balancer: &Server, of: &[Backend]) -> (TcpStream, usize) {
+    let before = counts(of);
+    of.iter().for_each(|each| each.hold(true));
+    let client = asking(balancer);
+    let asked = || counts(of).iter().zip(&before).position(|(now, before)| now > before);
+    let slow = wait_for("a request", asked);
+    of.iter().enumerate().for_each(|(at, each)| each.hold(at == slow));
+    (client, slow)
+}
+
+#[test]
+fn a_slow_server_gets_nothing_while_others_are_idle() {
+    for loops in LOOPS {
+        for bound in ["", "; keep 4", "; retry 1; eject after 3"] {
+            let backends = three();
+            let balancer = least(&backends, bound, loops);
+            let why = |what: &str| format!("{loops:?} {bound}: {what}");
+            share_alike(&balancer, &backends, &why("at first"));
+
+            let before = counts(&backends);
+            let (mut waiting, slow) = kept_waiting(&balancer, &backends);
+            for _ in 0..20 {
+                assert_ne!(ask_once(&balancer), Some(backends[slow].state.name.clone()), "{bound}");
+            }
+            let more: Vec<_> = counts(&backends).iter().zip(&before).map(|(now, before)| now - before).collect();
+            for (at, count) in more.into_iter().enumerate() {
+                assert_eq!(count, if at == slow { 1 } else { 10 }, "{}", why("the others share"));
+            }
+            backends[slow].hold(false);
+            assert_eq!(reply(&mut waiting).as_ref(), Some(&backends[slow].state.name), "{loops:?}");
+            share_alike(&balancer, &backends, &why("its client is there, and has its answer"));
+        }
+    }
+}
+
+#[test]
+fn those_who_come_at_once_are_shared_out() {
+    for loops in LOOPS {
+        let backends = three();
+        let balancer = least(&backends, "", loops);
+        backends.iter().for_each(|each| each.hold(true));
+        let mut clients: Vec<_> = (0..12).map(|_| asking(&balancer)).collect();
+        wait_for("all requests", || (counts(&backends).iter().sum::<usize>() == 12).then_some(()));
+        assert_eq!(counts(&backends), [4, 4, 4], "{loops:?}");
+        backends.iter().for_each(|each| each.hold(false));
+        assert!(clients.iter_mut().all(|client| reply(client).is_some()), "{loops:?}");
+    }
+}
+
+#[test]
+fn requests_of_a_connection_stay_in_order_at_one_server() {
+    for loops in LOOPS {
+        let backends = three();
+        let balancer = least(&backends, "; keep 4", loops);
+        let mut client = balancer.connect();
+        client.write_all(GET.repeat(8).as_bytes()).unwrap();
+        let first = reply(&mut client).unwrap();
+        for _ in 1..8 {
+            assert_eq!(reply(&mut client).as_ref(), Some(&first), "{loops:?}");
+        }
+        share_alike(&balancer, &backends, "behind it");
+    }
+}
+
+/// Nobody knows when HEAD is answered: then its connection counts, until its client leaves.
+#[test]
+fn where_replies_are_not_counted_connections_are() {
+    for loops in LOOPS {
+        let backends = three();
+        let balancer = least(&backends, "", loops);
+        let mut client = balancer.connect();
+        client.write_all(HEAD.as_bytes()).unwrap();
+        let mut answer = [0; 17];
+        client.read_exact(&mut answer).unwrap();
+        let of = counts(&backends).iter().position(|count| *count == 1).unwrap();
+        for _ in 0..10 {
+            assert_ne!(ask_once(&balancer), Some(backends[of].state.name.clone()), "{loops:?}");
+        }
+        drop(client);
+        wait_for("its turn again", || ask_once(&balancer).filter(|name| *name == backends[of].state.name));
+    }
+}
+
+#[test]
+fn what_was_not_answered_is_not_open_for_ever() {
+    for loops in LOOPS {
+        let backends = three();
+        let balancer = least(&backends, "", loops);
+        let (mut waiting, slow) = kept_waiting(&balancer, &backends);
+        backends[slow].end_connections();
+        assert_eq!(reply(&mut waiting), None, "{loops:?}");
+        backends[slow].hold(false);
+        share_alike(&balancer, &backends, "its connection has ended");
+
+        let (waiting, slow) = kept_waiting(&balancer, &backends);
+        drop(waiting);
+        backends[slow].hold(false);
+        // What its client has left is answered, and then the server is as idle as others.
+        wait_for("its turn again", || ask_once(&balancer).filter(|name| *name == backends[slow].state.name));
+        share_alike(&balancer, &backends, "its client has left");
+    }
+}
+
+#[test]
+fn a_server_that_is_down_is_left_out_also_while_others_are_busy() {
+    for loops in LOOPS {
+        for bound in ["; retry 1; eject after 1 for 100ms", "; eject after 2; check every 200ms"] {
+            let backends = three();
+            let balancer = least(&backends, bound, loops);
+            share_alike(&balancer, &backends, bound);
+            backends[1].fall();
+            if bound.contains("check") {
+                wait_for("a check that fails", || balancer.said().contains("fails its checks").then_some(()));
+                // Both others have more to do than it.
+                backends.iter().for_each(|each| each.hold(true));
+                let before = counts(&backends);
+                let mut clients: Vec<_> = (0..8).map(|_| asking(&balancer)).collect();
+                let all = before.iter().sum::<usize>() + 8;
+                wait_for("all requests", || (counts(&backends).iter().sum::<usize>() == all).then_some(()));
+                assert_eq!(counts(&backends), [before[0] + 4, before[1], before[2] + 4], "{loops:?}");
+                backends.iter().for_each(|each| each.hold(false));
+                assert!(clients.iter_mut().all(|client| reply(client).is_some()), "{loops:?}");
+            }
+            for _ in 0..20 {
+                assert!(matches!(ask_once(&balancer).as_deref(), Some("a" | "c")), "{loops:?} {bound}");
+            }
+            backends[1].rise();
+            wait_for("the server to be used again", || ask_once(&balancer).filter(|name| name == "b"));
+            share_alike(&balancer, &backends, bound);
+        }
+    }
+}
+
+/// Whoever connects by themselves are no servers.
+#[test]
+fn an_array_of_clients_has_none_that_is_least_busy() {
+    let home = folder("flick_balancer", "clients");
+    let (program, greet) = (home.join("greet.flick"), home.join("greet"));
+    let text_of_it = "type kv : record\n  key : string\nproc Greet : ([-/kv] clients)\n  \
+                      kv(\"hello\") => clients[least_busy(clients)]\n";
+    std::fs::write(&program, text_of_it).unwrap();
+    let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
+    flux.args(["build", "--debug"]).arg(&program).arg("--build-dir").arg(home.join("build")).arg("-o").arg(&greet);
+    let said = flux.output().unwrap();
+    assert!(said.status.success(), "{}", text(&said.stderr));
+    let mut server = Server::listening(Command::new(&greet).arg("--clients=127.0.0.1:0*1").args(LOOPS[0]));
+    let _client = server.connect();
+    assert!(!server.wait().success());
+    let why =
+        "the channel `clients` cannot be bound so: clients connect there, and the program asks which of its servers";
+    wait_for(why, || server.said().contains(why).then_some(()));
+}
+
+/// Who answers a client that has this address and port.
+fn home(balancer: &Server, client: SocketAddrV4) -> String {
+    let own = socket(AddressFamily::INET, SocketType::STREAM, Some(ipproto::TCP)).unwrap();
+    sockopt::set_socket_reuseaddr(&own, true).unwrap();
+    bind(&own, &client).unwrap();
+    connect(&own, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, balancer.port)).unwrap();
+    let mut own = TcpStream::from(own);
+    own.set_read_timeout(Some(LIMIT)).unwrap();
+    own.write_all(GET.as_bytes()).unwrap();
+    reply(&mut own).unwrap()
+}
+
+#[test]
+fn where_a_server_comes_or_goes_clients_of_others_stay_with_theirs() {
+    const CLIENTS: u8 = 240;
+    let program = built("consistent");
+    let backends = ["a", "b", "c", "d"].map(Backend::start);
+    let [a, b, c, d] = &backends;
+    let port = free_port();
+    let clients: Vec<_> = (1..=CLIENTS).map(|last| SocketAddrV4::new(Ipv4Addr::new(127, 0, 3, last), port)).collect();
+    let homes = |before: &Server| clients.iter().map(|client| home(before, *client)).collect::<Vec<_>>();
+
+    let three = before(&program, &[a, b, c], "", LOOPS[0]);
+    let at_first = homes(&three);
+    assert_eq!(homes(&three), at_first, "a client that comes again has the same");
+    let of = |name: &str, homes: &[String]| homes.iter().filter(|home| *home == name).count();
+    for name in ["a", "b", "c"] {
+        let count = of(name, &at_first);
+        assert!((40..=120).contains(&count), "each has about a third of {CLIENTS}: {name} has {count}");
+    }
+
+    let without = homes(&before(&program, &[a, c], "", LOOPS[1]));
+    for (was, is) in at_first.iter().zip(&without) {
+        assert!(is == was || (was == "b" && is != "b"), "from {was} to {is}, and `b` alone is gone");
+    }
+    assert!(["a", "c"].iter().all(|name| of(name, &without) > of(name, &at_first)), "both others have a share of it");
+
+    // Wherever it stands in the binding.
+    let with = homes(&before(&program, &[d, a, b, c], "", LOOPS[1]));
+    for (was, is) in at_first.iter().zip(&with) {
+        assert!(is == was || is == "d", "from {was} to {is}, and `d` alone has come");
+    }
+    let share = of("d", &with);
+    assert!((24..=105).contains(&share), "it takes about a quarter of {CLIENTS}: {share}");
+}
