@@ -83,6 +83,26 @@ fun g : (x : kv) -> ()
 }
 
 #[test]
+fn the_least_busy_is_of_channels_that_are_sent_to() {
+    let program = |of_what: &str| {
+        of(&format!(
+            "proc P : ([kv/kv] a, [-/kv] b, [kv/-] c)
+  | a => f(a, b, c)
+fun f : ([kv/kv] a, [-/kv] b, [kv/-] c, x : kv) -> ()
+  x => b[{of_what}]
+"
+        ))
+    };
+    for right in ["least_busy(a)", "least_busy(b)", "(least_busy(b) + 1) mod len(b)"] {
+        assert_eq!(program(right), [""; 0]);
+    }
+    for wrong in ["least_busy(c)", "least_busy(b[0])", "least_busy(x)", "least_busy(b, x.key)", "least_busy()"] {
+        assert_eq!(program(wrong), ["7: [call-mismatch] `least_busy` is not given what it takes"], "{wrong}");
+    }
+    assert_eq!(program("least_busi(b)"), ["7: [unknown-function] there is no function `least_busi`"]);
+}
+
+#[test]
 fn functions_give_what_they_say() {
     assert_eq!(
         of("fun f : (x : kv) -> (integer)\n  let y = x.value\n"),
