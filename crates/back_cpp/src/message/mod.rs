@@ -28,7 +28,7 @@ use crate::tree::{Declaration, Declarator, Expression as Cpp, Function, Statemen
 use flux_contract::message as runtime;
 use flux_ir::message::{Field, FieldId, Firsts, Form, Message, MessageId, unit_of};
 use flux_ir::program::Program;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// The messages of a program, ready to be written.
 pub(crate) struct Messages<'p> {
@@ -42,6 +42,8 @@ pub(crate) struct Messages<'p> {
     depths: Vec<(MessageId, FieldId)>,
     /// The messages in which somebody looks back.
     looks_back: HashSet<MessageId>,
+    /// What tokens are like, by their expressions.
+    shapes: HashMap<&'p str, token::Shape>,
 }
 
 /// How C++ calls a field of a message: as the message does, but where that is a name of the class.
@@ -87,7 +89,16 @@ impl<'p> Messages<'p> {
         }
         let derived = derived::derived(program);
         let plans = program.messages.ids().map(|id| plan(program, id, &derived)).collect();
-        Self { program, firsts: Firsts::of(program), plans, nothing: Plan::default(), inner, depths, looks_back }
+        Self {
+            program,
+            firsts: Firsts::of(program),
+            plans,
+            nothing: Plan::default(),
+            inner,
+            depths,
+            looks_back,
+            shapes: token::shapes(program),
+        }
     }
 
     fn plan(&self, id: MessageId) -> &Plan<'p> {

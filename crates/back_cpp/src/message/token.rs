@@ -6,15 +6,29 @@ use super::{Messages, accessor};
 use crate::tree::{Declaration, Declarator, Expression as Cpp, Function, Statement};
 use flux_contract::message as runtime;
 use flux_ir::message::{ByteSet, Field, Form, Message, MessageId, Token, TokenState};
+use flux_ir::program::Program;
+use std::collections::HashMap;
 
 /// What a token is like.
-enum Shape {
+#[derive(Clone)]
+pub(super) enum Shape {
     /// One byte of this set.
     One(ByteSet),
     /// At least so many bytes of this set.
     Run(ByteSet, u8),
     /// Anything else.
     Automaton(Token),
+}
+
+/// The shapes of all tokens of a program, by their expressions: to find one takes as long as its automaton is large.
+pub(super) fn shapes(program: &Program) -> HashMap<&str, Shape> {
+    let mut all = HashMap::new();
+    for field in program.messages.iter().flat_map(|(_, message)| &message.fields) {
+        if let Form::Token(expression) = &field.form {
+            all.entry(expression.as_str()).or_insert_with(|| shape(expression));
+        }
+    }
+    all
 }
 
 fn shape(expression: &str) -> Shape {
@@ -68,7 +82,7 @@ impl Messages<'_> {
     ) -> Cpp {
         let [part, most, name] = arguments;
         let made = |what: &str| Cpp::name(self.token_name(id, field, what)).call(vec![]);
-        let (function, arguments) = match shape(expression) {
+        let (function, arguments) = match self.shape(expression) {
             Shape::One(_) => ("in.one", vec![part, made(BYTES), name]),
             Shape::Run(_, least) => {
                 let given = [part, made(BYTES), Cpp::name(least), most, name];
@@ -81,15 +95,19 @@ impl Messages<'_> {
 
     /// The set of bytes of which a token consists, and its name; none where it is one byte, or an automaton's.
     pub(super) fn token_set(&self, id: MessageId, field: &Field, expression: &str) -> Option<(ByteSet, String)> {
-        match shape(expression) {
+        match self.shape(expression) {
             Shape::Run(set, _) => Some((set, self.token_name(id, field, BYTES))),
             Shape::One(_) | Shape::Automaton(_) => None,
         }
     }
 
+    fn shape(&self, expression: &str) -> Shape {
+        self.shapes.get(expression).cloned().unwrap_or_else(|| shape(expression))
+    }
+
     /// The set of the one byte that a token is; none where it is something else.
-    pub(super) fn one_set(expression: &str) -> Option<ByteSet> {
-        match shape(expression) {
+    pub(super) fn one_set(&self, expression: &str) -> Option<ByteSet> {
+        match self.shape(expression) {
             Shape::One(set) => Some(set),
             Shape::Run(..) | Shape::Automaton(_) => None,
         }
@@ -98,7 +116,7 @@ impl Messages<'_> {
     /// The class of a token that is the element of a list.
     pub(super) fn token_element(&self, id: MessageId, field: &Field, expression: &str) -> String {
         let class = self.class(id);
-        match shape(expression) {
+        match self.shape(expression) {
             Shape::One(_) => {
                 format!("{}<{class}::{}>", runtime::ONE_ELEMENT, self.token_name(id, field, BYTES))
             }
@@ -118,7 +136,7 @@ impl Messages<'_> {
         for field in &message.fields {
             let Form::Token(expression) = &field.form else { continue };
             declared.push(Declaration::Comment(format!("token(\"{}\")", expression.escape_default())));
-            declared.push(match shape(expression) {
+            declared.push(match self.shape(expression) {
                 Shape::One(set) | Shape::Run(set, _) => Declaration::Alias(
                     self.token_name(id, field, BYTES),
                     format!("{}<{}>", runtime::BYTE_SET, named(set)),
@@ -142,7 +160,7 @@ impl Messages<'_> {
         let mut written = vec![];
         for field in &message.fields {
             let Form::Token(expression) = &field.form else { continue };
-            if let Shape::Automaton(token) = shape(expression) {
+            if let Shape::Automaton(token) = self.shape(expression) {
                 written.extend(automaton(&token, &format!("{class}::{}", self.token_name(id, field, TOKEN))));
             }
         }

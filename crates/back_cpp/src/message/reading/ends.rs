@@ -2,7 +2,6 @@
 //! looked for from where they begin: nothing then waits until the runs among them have been found. The value of a field
 //! of HTTP is such a run, as it may have the bytes of the field's name and the colon.
 
-use super::super::Messages;
 use super::super::plan::Step;
 use super::{Reading, call};
 use crate::tree::{Declarator, Expression as Cpp, Initial, Statement};
@@ -29,7 +28,7 @@ impl<'p> Reading<'_, 'p> {
             Form::Literal(bytes) => Some(Bytes::Fixed(bytes.iter().copied().collect())),
             Form::Token(expression) => match self.messages.token_set(self.id, field, expression) {
                 Some((set, _)) => Some(Bytes::Run(set)),
-                None => Messages::one_set(expression).map(Bytes::Fixed),
+                None => self.messages.one_set(expression).map(Bytes::Fixed),
             },
             _ => None,
         }
