@@ -123,6 +123,41 @@ TEST(quick_reading, stops_at_a_stream)
     EXPECT_EQ(in.position(), two.size() - 3);
 }
 
+// At most three digits, up to a byte that is none, wherever they stand.
+struct digits {
+    struct places : flux::places_of<digits> {
+        flux::message_part text;
+    };
+    static constexpr flux::message_facts facts{"digits", 3, false, true};
+
+    template <class Cursor>
+    static const char *parse(Cursor in, places &at)
+    {
+        return in.run(at.text, flux::byte_set<"0-9">(), 0, 9, "text") ? in.next() : nullptr;
+    }
+};
+
+struct digits_in_it {
+    struct places : flux::places_of<digits_in_it> {
+        digits::places inside;
+    };
+
+    template <class Cursor>
+    static const char *parse(Cursor in, places &at)
+    {
+        return in.unit(at.inside, "inside") ? in.next() : nullptr;
+    }
+};
+
+// What was read before is found again also where it has as many bytes as it may have.
+TEST(quick_reading, finds_the_largest_again)
+{
+    const std::string_view bytes = "<123.>";
+    digits_in_it::places at;
+    EXPECT_EQ(flux::find_again<digits_in_it>(bytes, 1, at), 4U);
+    EXPECT_EQ(at.inside.text.end, 4U);
+}
+
 // A stream without bytes is none to stop at.
 TEST(quick_reading, passes_over_an_empty_stream)
 {

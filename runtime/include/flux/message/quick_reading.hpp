@@ -60,7 +60,8 @@ class quick_reading
     friend class cursor_of;
 
     quick_reading(std::string_view bytes, bool keeps_streams, bool is_known) noexcept
-        : bytes_(bytes.data()), end_(bytes.data() + bytes.size()), keeps_streams_(keeps_streams), in_region_(is_known)
+        : bytes_(bytes.data()), end_(bytes.data() + bytes.size()), keeps_streams_(keeps_streams), is_known_(is_known),
+          in_region_(is_known)
     {
     }
 
@@ -103,7 +104,8 @@ class quick_reading
     }
     bool enter_bounded(const char *next, std::size_t most) noexcept
     {
-        if (most >= static_cast<std::size_t>(end_ - next)) {
+        // What is known has no more than it may have; and the byte behind it may be what ends it.
+        if (is_known_ || most >= static_cast<std::size_t>(end_ - next)) {
             return false;
         }
         end_ = next + most;
@@ -205,6 +207,7 @@ class quick_reading
     // What a look back must be before.
     std::uint32_t floor_ = message_part::most_bytes;
     bool keeps_streams_;
+    bool is_known_;
     // Whether `end_` is the end of a field; else there may be more bytes.
     bool in_region_;
     bool stops_ = false;
