@@ -33,7 +33,8 @@ class message_bytes_store
     /// One for so many bytes. Throws `std::bad_alloc`.
     block *take(std::size_t size)
     {
-        if (!pools || size > most_units * unit - sizeof(block)) {
+        // Who decides which of them fail is asked for each, whatever was freed before.
+        if (!pools || asked_before != nullptr || size > most_units * unit - sizeof(block)) {
             return make(size, 0);
         }
         const std::size_t units = (sizeof(block) + size + unit - 1) / unit;

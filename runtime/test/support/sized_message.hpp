@@ -79,10 +79,12 @@ class parse final : public flux::message_parse
 
     std::unique_ptr<message_parse> keep() override
     {
+        // This one reads the next message, also where there is no memory for the other.
+        const std::size_t seen_size = std::exchange(seen_size_, 0);
         auto kept = std::make_unique<parse>(facts());
         kept->count_ = count_;
         kept->seen_ = seen_;
-        kept->seen_size_ = std::exchange(seen_size_, 0);
+        kept->seen_size_ = seen_size;
         return kept;
     }
 
