@@ -168,7 +168,9 @@ impl Writer<'_> {
     pub(crate) fn gives_outputs_of(&self, step: &Step) -> bool {
         let End::Done { values, .. } = &self.function.body.end else { return false };
         let gives = |(index, value): (usize, &Operand)| *value == Operand::Output(step.id, index);
-        matches!(self.function.role, Role::Produce(_))
+        // One of 2006 gives a struct also where it gives nothing; of the function there is none then.
+        !values.is_empty()
+            && matches!(self.function.role, Role::Produce(_))
             && matches!(step.callee, Callee::Node(_))
             && self.function.body.steps.iter().map(|one| one.id).eq([step.id])
             && values.iter().enumerate().all(gives)

@@ -16,12 +16,12 @@ Serve:[_, _] = Refuse -> tcp.Reply;
 Count (flux::connection *connection, http.request message) => (flux::connection *connection, http.response reply);
 Echo (flux::connection *connection, http.request message) => (flux::connection *connection);
 Refuse (flux::connection *connection, http.request message) => (flux::connection *connection, http.response reply);
-Tell (flux::connection *connection, http.response reply, list<http.field> trailers) =>
-    (flux::connection *connection, http.response reply) {
+Tell (flux::connection *connection, http.response reply, list<http.field> trailers)
+  => (flux::connection *connection, http.response reply) {
   let said = "";
   for one in trailers {
     said = said + one.name + "=" + one.value + ";";
   }
   reply = http.response(head: http.response_head(minor_version: "1", status: "200", reason: "OK",
-    fields: [http.field(name: "Content-Length", value: text(length(said)))]), sized: bytes(said));
+        fields: [http.field(name: "Content-Length", value: text(length(said)))]), sized: bytes(said));
 };
