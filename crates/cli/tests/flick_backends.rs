@@ -8,11 +8,12 @@
 mod support;
 
 use std::io::{Read as _, Write as _};
-use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, OnceLock, RwLock};
+use support::backend::{Backend, State};
 use support::memcached::{self, opaque_of, request};
 use support::{Server, folder, text, wait_for};
 
@@ -47,84 +48,7 @@ fn proxy(backends: &[&Backend], bound: &str, loops: &[&str]) -> Server {
     Server::listening(command.args(["--client=0", &format!("--backends={}; {bound}", all.join(", "))]).args(loops))
 }
 
-/// A server that answers each request with its opcode and its number, and its own name as the value.
-struct Backend {
-    port: u16,
-    state: Arc<State>,
-}
-
-#[derive(Default)]
-struct State {
-    name: String,
-    /// How many have connected, and how many requests there were.
-    connections: AtomicUsize,
-    requests: AtomicUsize,
-    /// So many requests are not answered: their connections end.
-    drops: AtomicUsize,
-    /// Nothing is answered meanwhile.
-    holds: AtomicBool,
-    is_down: AtomicBool,
-    open: RwLock<Vec<TcpStream>>,
-}
-
-impl Backend {
-    fn start(name: &str) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let backend = Self {
-            port: listener.local_addr().unwrap().port(),
-            state: Arc::new(State { name: name.to_owned(), ..State::default() }),
-        };
-        backend.serve(listener);
-        backend
-    }
-
-    fn serve(&self, listener: TcpListener) {
-        let state = Arc::clone(&self.state);
-        std::thread::spawn(move || {
-            for client in listener.incoming().map_while(Result::ok) {
-                if state.is_down.load(SeqCst) {
-                    return;
-                }
-                state.connections.fetch_add(1, SeqCst);
-                state.open.write().unwrap().push(client.try_clone().unwrap());
-                let state = Arc::clone(&state);
-                std::thread::spawn(move || answer(client, &state));
-            }
-        });
-    }
-
-    /// Nobody can connect, and all who have are reset or come to their end.
-    fn fall(&self) {
-        self.state.is_down.store(true, SeqCst);
-        // The thread that accepts looks, and ends.
-        drop(TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)));
-        wait_for("a server that is down", || TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).err());
-        self.end_connections();
-    }
-
-    fn rise(&self) {
-        self.state.is_down.store(false, SeqCst);
-        self.serve(wait_for("its port", || TcpListener::bind((Ipv4Addr::LOCALHOST, self.port)).ok()));
-    }
-
-    fn end_connections(&self) {
-        self.state.open.write().unwrap().drain(..).for_each(|each| drop(each.shutdown(Shutdown::Both)));
-    }
-
-    fn connections(&self) -> usize {
-        self.state.connections.load(SeqCst)
-    }
-
-    fn requests(&self) -> usize {
-        self.state.requests.load(SeqCst)
-    }
-}
-
-fn answer(client: TcpStream, state: &State) {
-    answer_all(&client, state);
-    let _ = client.shutdown(Shutdown::Both);
-}
-
+/// Answers each request with its opcode and its number, and the name of the server as the value.
 fn answer_all(mut client: &TcpStream, state: &State) {
     let mut head = [0; 24];
     while client.read_exact(&mut head).is_ok() {
@@ -132,11 +56,7 @@ fn answer_all(mut client: &TcpStream, state: &State) {
         if client.read_exact(&mut vec![0; size]).is_err() {
             return;
         }
-        state.requests.fetch_add(1, SeqCst);
-        while state.holds.load(SeqCst) {
-            std::thread::sleep(std::time::Duration::from_millis(1));
-        }
-        if state.drops.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)).is_ok() {
+        if !state.is_asked() {
             return;
         }
         let mut reply = vec![0x81, head[1], 0, 0, 0, 0, 0, 0];
@@ -148,6 +68,10 @@ fn answer_all(mut client: &TcpStream, state: &State) {
             return;
         }
     }
+}
+
+fn start(name: &str) -> Backend {
+    Backend::start(name, answer_all)
 }
 
 /// Asks once, and gives who has answered; none where the connection has ended.
@@ -170,7 +94,7 @@ fn ask_once(server: &Server, opcode: u8, opaque: u32, key: &str) -> Option<Strin
 #[test]
 fn a_connection_is_kept_for_the_next_client() {
     for loops in LOOPS {
-        let backend = Backend::start("a");
+        let backend = start("a");
         let server = proxy(&[&backend], "keep 4 for 60s", loops);
         for opaque in 0..40 {
             assert_eq!(ask_once(&server, SET, opaque, "key").as_deref(), Some("a"), "{loops:?}");
@@ -196,7 +120,7 @@ fn a_connection_is_kept_for_the_next_client() {
 
 #[test]
 fn without_keep_each_client_has_a_connection() {
-    let backend = Backend::start("a");
+    let backend = start("a");
     let server = proxy(&[&backend], "", LOOPS[0]);
     for opaque in 0..5 {
         assert_eq!(ask_once(&server, GET, opaque, "key").as_deref(), Some("a"));
@@ -207,7 +131,7 @@ fn without_keep_each_client_has_a_connection() {
 #[test]
 fn what_may_be_asked_twice_is_asked_again_where_a_kept_connection_has_ended() {
     for loops in LOOPS {
-        let backend = Backend::start("a");
+        let backend = start("a");
         let server = proxy(&[&backend], "keep 4", loops);
         assert!(ask_once(&server, GET, 1, "key").is_some());
         wait_for("the connection to be kept", || {
@@ -238,7 +162,7 @@ fn what_may_be_asked_twice_is_asked_again_where_a_kept_connection_has_ended() {
 #[test]
 fn what_may_be_asked_twice_is_asked_so_often_as_it_is_said() {
     for loops in LOOPS {
-        let backend = Backend::start("a");
+        let backend = start("a");
         let server = proxy(&[&backend], "retry 3", loops);
         let mut client = server.connect();
         for (dropped, answered) in [(3, true), (1, true), (20, false)] {
@@ -253,7 +177,7 @@ fn what_may_be_asked_twice_is_asked_so_often_as_it_is_said() {
 #[test]
 fn a_server_that_falls_and_rises_under_load_loses_no_request_that_may_be_asked_again() {
     for loops in [LOOPS[0], &["--flux-workers=2", "--flux-io=proactor"]] {
-        let backends = [Backend::start("a"), Backend::start("b")];
+        let backends = [start("a"), start("b")];
         let bound = "keep 8; retry 5; eject after 1 for 30ms";
         let server = proxy(&[&backends[0], &backends[1]], bound, loops);
         let is_over = AtomicBool::new(false);
@@ -292,7 +216,7 @@ fn a_server_that_falls_and_rises_under_load_loses_no_request_that_may_be_asked_a
 #[test]
 fn a_server_that_is_left_out_is_replaced_by_the_next_and_comes_back() {
     for loops in LOOPS {
-        let backends = [Backend::start("a"), Backend::start("b"), Backend::start("c")];
+        let backends = [start("a"), start("b"), start("c")];
         let all: Vec<&Backend> = backends.iter().collect();
         let server = proxy(&all, "retry 1; eject after 2 for 100ms", loops);
         let keys: Vec<String> = (0..30).map(|at| format!("key {at}")).collect();
@@ -313,7 +237,7 @@ fn a_server_that_is_left_out_is_replaced_by_the_next_and_comes_back() {
 #[test]
 fn checks_leave_a_server_out_before_anybody_asks_it() {
     for loops in LOOPS {
-        let backends = [Backend::start("a"), Backend::start("b")];
+        let backends = [start("a"), start("b")];
         // A no-operation, and how its answer begins.
         let probe = format!("\\x80\\x0a{}", "\\0".repeat(22));
         let bound = format!("check \"{probe}\" expects \"\\x81\\x0a\" every 20ms back after 2");
@@ -334,7 +258,7 @@ fn checks_leave_a_server_out_before_anybody_asks_it() {
 #[test]
 fn what_is_over_a_limit_waits_or_is_refused() {
     for loops in LOOPS {
-        let backend = Backend::start("a");
+        let backend = start("a");
         let server = proxy(&[&backend], "keep 1; at most 1 queue 1", loops);
         backend.state.holds.store(true, SeqCst);
         std::thread::scope(|scope| {
@@ -378,7 +302,7 @@ fn what_is_over_a_limit_waits_or_is_refused() {
 fn a_file_says_what_channels_are_bound_to() {
     let home = folder("flick_backends", "file");
     let file = home.join("proxy.bindings");
-    let backends = [Backend::start("a"), Backend::start("b")];
+    let backends = [start("a"), start("b")];
     let bindings = format!(
         "# The proxy.\n\nclient = 0\nbackends = 127.0.0.1:{},\n           127.0.0.1:{} # two of them\n    ; keep 4\n",
         backends[0].port, backends[1].port

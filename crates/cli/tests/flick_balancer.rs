@@ -8,12 +8,11 @@ mod support;
 
 use rustix::net::{AddressFamily, SocketType, bind, connect, ipproto, socket, sockopt};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{Ipv4Addr, Shutdown, SocketAddrV4, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddrV4, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, OnceLock, RwLock};
-use std::time::Duration;
+use std::sync::OnceLock;
+use support::backend::{Backend, State};
 use support::{LIMIT, Server, folder, free_port, text, wait_for};
 
 /// Both kinds of I/O, on one loop: each counts for itself.
@@ -47,84 +46,15 @@ fn least(backends: &[Backend], bound: &str, loops: &[&str]) -> Server {
     before(ONCE.get_or_init(|| built("least")), &all, bound, loops)
 }
 
-/// A server that answers each request with its name.
-struct Backend {
-    port: u16,
-    state: Arc<State>,
-}
-
-#[derive(Default)]
-struct State {
-    name: String,
-    requests: AtomicUsize,
-    /// Nothing is answered meanwhile.
-    holds: AtomicBool,
-    is_down: AtomicBool,
-    open: RwLock<Vec<TcpStream>>,
-}
-
-impl Backend {
-    fn start(name: &str) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let state = Arc::new(State { name: name.to_owned(), ..State::default() });
-        let backend = Self { port: listener.local_addr().unwrap().port(), state };
-        backend.serve(listener);
-        backend
-    }
-
-    fn serve(&self, listener: TcpListener) {
-        let state = Arc::clone(&self.state);
-        std::thread::spawn(move || {
-            for client in listener.incoming().map_while(Result::ok) {
-                if state.is_down.load(SeqCst) {
-                    return;
-                }
-                state.open.write().unwrap().push(client.try_clone().unwrap());
-                let state = Arc::clone(&state);
-                std::thread::spawn(move || {
-                    answer_all(&client, &state);
-                    let _ = client.shutdown(Shutdown::Both);
-                });
-            }
-        });
-    }
-
-    /// Nobody can connect, and all who have come to their end.
-    fn fall(&self) {
-        self.state.is_down.store(true, SeqCst);
-        // The thread that accepts looks, and ends.
-        drop(TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)));
-        wait_for("a server that is down", || TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).err());
-        self.end_connections();
-    }
-
-    fn rise(&self) {
-        self.state.is_down.store(false, SeqCst);
-        self.serve(wait_for("its port", || TcpListener::bind((Ipv4Addr::LOCALHOST, self.port)).ok()));
-    }
-
-    fn end_connections(&self) {
-        self.state.open.write().unwrap().drain(..).for_each(|each| drop(each.shutdown(Shutdown::Both)));
-    }
-
-    fn hold(&self, holds: bool) {
-        self.state.holds.store(holds, SeqCst);
-    }
-
-    fn requests(&self) -> usize {
-        self.state.requests.load(SeqCst)
-    }
-}
-
+/// Answers each request with the name of the server.
 fn answer_all(mut client: &TcpStream, state: &State) {
     let mut lines = BufReader::new(client).lines().map_while(Result::ok);
     while let Some(first) = lines.next() {
         if lines.by_ref().find(String::is_empty).is_none() {
             return;
         }
-        state.requests.fetch_add(1, SeqCst);
-        while state.holds.load(SeqCst) {
-            std::thread::sleep(Duration::from_millis(1));
+        if !state.is_asked() {
+            return;
         }
         let body = if first.starts_with("HEAD") { "" } else { &state.name };
         let reply = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", state.name.len());
@@ -134,9 +64,13 @@ fn answer_all(mut client: &TcpStream, state: &State) {
     }
 }
 
+fn start(name: &str) -> Backend {
+    Backend::start(name, answer_all)
+}
+
 /// The servers of most of these tests.
 fn three() -> [Backend; 3] {
-    ["a", "b", "c"].map(Backend::start)
+    ["a", "b", "c"].map(start)
 }
 
 /// How often each has been asked.
@@ -344,7 +278,7 @@ fn home(balancer: &Server, client: SocketAddrV4) -> String {
 fn where_a_server_comes_or_goes_clients_of_others_stay_with_theirs() {
     const CLIENTS: u8 = 240;
     let program = built("consistent");
-    let backends = ["a", "b", "c", "d"].map(Backend::start);
+    let backends = ["a", "b", "c", "d"].map(start);
     let [a, b, c, d] = &backends;
     let port = free_port();
     let clients: Vec<_> = (1..=CLIENTS).map(|last| SocketAddrV4::new(Ipv4Addr::new(127, 0, 3, last), port)).collect();

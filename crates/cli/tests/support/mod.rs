@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each of the tests uses its part")]
 
+pub mod backend;
 pub mod memcached;
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
