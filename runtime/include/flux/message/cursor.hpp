@@ -500,6 +500,9 @@ class cursor_of
     }
 
   private:
+    // How many messages may be in each other: each is a call of a function.
+    static constexpr unsigned most_units = 200;
+
     // By byte, what it is as a hexadecimal digit; 16 where it is none.
     static constexpr std::array<std::uint8_t, 256> hexadecimal_digits = [] {
         std::array<std::uint8_t, 256> found{};
@@ -553,7 +556,7 @@ class cursor_of
     {
         // The others are in each other as often as there are kinds of them.
         constexpr bool is_counted = is_in_itself<Unit>();
-        if (is_counted && ++reading_->depth_ >= Reading::most_units) [[unlikely]] {
+        if (is_counted && ++reading_->depth_ >= most_units) [[unlikely]] {
             return ends_wrong("", "too many messages are in each other");
         }
         const char *const begin = next_;

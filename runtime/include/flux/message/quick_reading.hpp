@@ -67,7 +67,6 @@ class quick_reading
 
     static constexpr bool tells = false;
     static constexpr bool resumes_ = false;
-    static constexpr unsigned most_units = 200;
 
     struct region {
         const char *end;

@@ -88,8 +88,6 @@ class message_reader
     static constexpr const char *too_long = message_fault::too_long;
 
     static constexpr std::size_t most_bytes = message_part::most_bytes;
-    /// How many messages may be in each other: each is a call of a function.
-    static constexpr unsigned most_units = 200;
 
     /// What bounds what is read: its end, and whether that is of a field or of the message as a whole.
     struct region {
