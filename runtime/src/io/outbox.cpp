@@ -51,15 +51,11 @@ bool outbox::put(std::span<const iovec> parts) noexcept
     for (const iovec &each : parts) {
         bytes += each.iov_len;
     }
-    if (bytes > outbox_row::room - end_) {
-        return false;
-    }
-    if (bytes_ == nullptr && (bytes_ = row_.take_buffer()) == nullptr) {
+    if (bytes > std::min(outbox_row::largest, outbox_row::room - end_) || !has_buffer()) {
         return false;
     }
     for (const iovec &each : parts) {
-        std::copy_n(static_cast<const std::byte *>(each.iov_base), each.iov_len, bytes_->data() + end_);
-        end_ += each.iov_len;
+        append({static_cast<const char *>(each.iov_base), each.iov_len});
     }
     list();
     return true;
@@ -67,18 +63,33 @@ bool outbox::put(std::span<const iovec> parts) noexcept
 
 std::size_t outbox::put_or_send(const descriptor &through, std::string_view bytes) noexcept
 {
-    std::size_t sent = 0;
-    if (bytes.size() > outbox_row::room - end_ && empty()) {
-        const iovec whole{const_cast<char *>(bytes.data()), bytes.size()};
-        const io_result<std::size_t> count = try_send(through, {&whole, 1});
+    const std::size_t whole = bytes.size();
+    if (whole > outbox_row::largest && empty()) {
+        const iovec part{const_cast<char *>(bytes.data()), whole};
+        const io_result<std::size_t> count = try_send(through, {&part, 1});
         if (!count.has_value() && count.error() != EAGAIN) {
-            return bytes.size();
+            return whole;
         }
-        sent = count.has_value() ? *count : 0;
+        bytes.remove_prefix(count.has_value() ? *count : 0);
     }
-    const std::size_t count = std::min(bytes.size() - sent, outbox_row::room - end_);
-    const iovec part{const_cast<char *>(bytes.data() + sent), count};
-    return sent + (count != 0 && put({&part, 1}) ? count : 0);
+    const std::string_view first = bytes.substr(0, outbox_row::room - end_);
+    if (first.empty() || !has_buffer()) {
+        return whole - bytes.size();
+    }
+    append(first);
+    list();
+    return whole - bytes.size() + first.size();
+}
+
+bool outbox::has_buffer() noexcept
+{
+    return bytes_ != nullptr || (bytes_ = row_.take_buffer()) != nullptr;
+}
+
+void outbox::append(std::string_view bytes) noexcept
+{
+    bytes.copy(reinterpret_cast<char *>(bytes_->data() + end_), bytes.size());
+    end_ += bytes.size();
 }
 
 std::span<std::byte> outbox::unsent() const noexcept

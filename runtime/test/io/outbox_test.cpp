@@ -93,13 +93,29 @@ TEST(Outbox, TakesNoMoreThanItHasRoomFor)
     flux::outbox_row row;
     std::string text;
     written full(row, text);
-    EXPECT_TRUE(full.put(std::string(flux::outbox_row::room - 1, 'a')));
-    EXPECT_FALSE(full.put("bc"));
-    EXPECT_TRUE(full.put("b"));
-    EXPECT_FALSE(full.put("c"));
-    row.send_all();
-    EXPECT_EQ(text, std::string(flux::outbox_row::room - 1, 'a') + "b");
+    std::string whole;
+    while (whole.size() + flux::outbox_row::largest < flux::outbox_row::room) {
+        EXPECT_TRUE(full.put(std::string(flux::outbox_row::largest, 'a')));
+        whole.append(flux::outbox_row::largest, 'a');
+    }
+    const std::string rest(flux::outbox_row::room - whole.size() - 1, 'b');
+    EXPECT_TRUE(full.put(rest));
+    EXPECT_FALSE(full.put("cd"));
     EXPECT_TRUE(full.put("c"));
+    EXPECT_FALSE(full.put("d"));
+    row.send_all();
+    EXPECT_EQ(text, whole + rest + "c");
+    EXPECT_TRUE(full.put("d"));
+}
+
+TEST(Outbox, WhatIsLargeIsNotCopiedThere)
+{
+    flux::outbox_row row;
+    std::string text;
+    written soon(row, text);
+    EXPECT_FALSE(soon.put(std::string(flux::outbox_row::largest + 1, 'a')));
+    EXPECT_TRUE(soon.empty());
+    EXPECT_TRUE(soon.put(std::string(flux::outbox_row::largest, 'a')));
 }
 
 TEST(Outbox, AnErrorIsSaidOnceAndWhatWasThereIsGone)

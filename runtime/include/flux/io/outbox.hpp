@@ -28,10 +28,12 @@ class outbox;
 class outbox_row
 {
   public:
-    /// Bytes that an outbox has room for.
-    static constexpr std::size_t room = std::size_t{16} << 10;
+    /// Bytes that an outbox has room for: as many as the kernel makes into packets in one go.
+    static constexpr std::size_t room = std::size_t{64} << 10;
+    /// What is larger is not copied there, as giving it to the kernel by itself costs less.
+    static constexpr std::size_t largest = std::size_t{16} << 10;
     /// So many outboxes hold something at a time; others send at once.
-    static constexpr std::size_t most = 1024;
+    static constexpr std::size_t most = 512;
 
     using buffer = std::array<std::byte, room>;
 
@@ -67,7 +69,8 @@ class outbox : private listed<outbox>
     /// Whether there is neither anything to send nor an error to give: nearly always.
     bool idle() const noexcept { return bytes_ == nullptr && error_ == 0; }
 
-    /// Puts a copy behind what is there already, to be sent soon. False where there is no room or no memory for it.
+    /// Puts a copy behind what is there already, to be sent soon. False where it is large, or there is no
+    /// room or no memory for it.
     bool put(std::span<const iovec> parts) noexcept;
 
     /// Puts a copy of the first of these bytes there, as many as there is room for; where they are more than that and
@@ -103,6 +106,9 @@ class outbox : private listed<outbox>
     friend class outbox_row;
 
     virtual void send_soon() noexcept = 0;
+    // One of its own, or of those that are left.
+    bool has_buffer() noexcept;
+    void append(std::string_view bytes) noexcept;
     void clear() noexcept;
 
     outbox_row &row_;
