@@ -65,6 +65,8 @@ pub const IS_SAME: &str = "flux::is_same";
 pub const OR_EMPTY: &str = "flux::or_empty";
 /// How many bytes the elements of a list have.
 pub const SIZE_OF_ALL: &str = "flux::size_of_all";
+/// How many bytes a message has that is made of these.
+pub const ROOM_FOR: &str = "flux::room_for";
 /// That there is no value, and why.
 pub const UNEXPECTED: &str = "flux::unexpected";
 /// The headers with all of it, and with what else these classes name.

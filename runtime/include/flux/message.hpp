@@ -45,6 +45,8 @@ struct message_part {
 
     /// Whether it has been found: until then it ends before it begins.
     bool is_read() const noexcept { return begin <= end; }
+
+    bool operator==(const message_part &) const = default;
 };
 
 /// Bytes that are a message. It has less than 4 GiB.

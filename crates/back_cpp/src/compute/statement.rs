@@ -6,7 +6,7 @@ use crate::names::Locals;
 use crate::tree::{Declarator, Expression as Cpp, Initial, Statement as CppStatement};
 use flux_contract as contract;
 use flux_ir::compute::{
-    Callable, Computation, Expression, Operator, Statement, Term, VariableId, Walk, any_expression, sets,
+    Callable, Computation, Expression, Function, Operator, Statement, Term, VariableId, Walk, any_expression, sets,
 };
 use flux_ir::types::TypeKind;
 use std::cell::Cell;
@@ -90,7 +90,11 @@ impl<'a> Writer<'a> {
     fn statement(&self, statement: &Statement, moves: bool, out: &mut Vec<CppStatement>) {
         match statement {
             Statement::Set { variable, is_new: true, value } => {
-                let declarator = self.declare(*variable, sets_again(&self.computation.block, *variable));
+                let changes = sets_again(&self.computation.block, *variable);
+                let mut declarator = self.declare(*variable, changes);
+                if !changes && self.stays(value) {
+                    declarator.ty.push_str(" &");
+                }
                 out.push(CppStatement::Variable(declarator, Initial::Value(self.value(value))));
             }
             Statement::Set { variable, value, .. } => self.assign(*variable, value, moves, out),
@@ -116,6 +120,15 @@ impl<'a> Writer<'a> {
             }
             Statement::Fail(code) => out.push(CppStatement::Return(Cpp::name(code))),
         }
+    }
+
+    /// Whether a value is part of a variable that stays as it is, and is not copied to be named: a record or a message.
+    fn stays(&self, value: &Expression) -> bool {
+        let block = &self.computation.block;
+        let changes = |root| sets_again(block, root) || handed_on(self.computation).iter().any(|(one, _)| *one == root);
+        let takes = || any_statement(block, &|statement| matches!(statement, Statement::Take { .. }));
+        let is_large = matches!(value.ty.kind(), TypeKind::Record(_) | TypeKind::Message(_));
+        is_large && part_of(value).is_some_and(|root| !changes(root)) && !takes()
     }
 
     /// `const auto [name, rest]`
@@ -292,6 +305,17 @@ pub(super) fn root_of(expression: &Expression) -> Option<VariableId> {
         Term::Variable(variable) => Some(*variable),
         Term::Field(of, _) => root_of(of),
         Term::Convert(of) if of.ty.is_dynamic() && !expression.ty.is_scalar() => root_of(of),
+        _ => None,
+    }
+}
+
+/// The variable that a value is, or in whose memory it is.
+fn part_of(expression: &Expression) -> Option<VariableId> {
+    match &expression.term {
+        Term::Field(of, _) if is_message(&of.ty) => None,
+        Term::Variable(variable) => Some(*variable),
+        Term::Field(of, _) => part_of(of),
+        Term::Call(Function::Value, of) => of.first().and_then(part_of),
         _ => None,
     }
 }

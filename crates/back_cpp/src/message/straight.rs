@@ -44,7 +44,7 @@ impl Messages<'_> {
         is_alone && has_bytes && (0..plan.steps.len()).all(|at| is_straight_step(message, plan, at))
     }
 
-    /// How many bytes a straight message has at most beside its texts.
+    /// How many bytes a message has at most beside its texts and lists.
     pub(super) fn bytes_beside_texts(&self, id: MessageId) -> u64 {
         let message: &Message = &self.program.messages[id];
         let size = |field: &Field| match (&field.form, &field.extent) {
@@ -76,7 +76,8 @@ fn is_straight_step(message: &Message, plan: &Plan<'_>, at: usize) -> bool {
     }
 }
 
-fn is_written_once(field: &Field) -> bool {
+/// Whether it is one value, which is on the wire as it is given.
+pub(super) fn is_written_once(field: &Field) -> bool {
     !field.is_list() && !field.is_stream && field.parse_at.is_none() && field.serialize.is_none() && is_plain(field)
 }
 

@@ -4,8 +4,9 @@
 //! message.
 
 use super::formula::{Known, Said, literal, range_of, said};
-use super::plan::{Plan, Step};
+use super::plan::{Plan, Step, Store};
 use super::stored::{From, machine, type_name};
+use super::straight::is_written_once;
 use super::{Messages, accessor};
 use crate::tree::{Declaration, Declarator, Expression as Cpp, Function, Initial, Statement};
 use flux_contract::message as runtime;
@@ -117,7 +118,7 @@ impl<'m, 'p> Writing<'m, 'p> {
             body.push(Statement::If(unfit, vec![invalid()], vec![]));
         }
         let declared = |ty: &str, name: &str| Statement::Variable(Declarator::new(ty, name), Initial::Braces(vec![]));
-        let mut first = vec![declared(runtime::WRITER, "out")];
+        let mut first = vec![self.writer()];
         match self.message.parameters.is_empty() {
             true => body.extend([declared(runtime::BYTES, "bytes"), declared("places", "at")]),
             // Whoever reads what has been written so far needs them, too.
@@ -161,23 +162,52 @@ impl<'m, 'p> Writing<'m, 'p> {
 
     /// The function of a message that is not read again, with what writes it.
     fn straight_function(&self, mut body: Vec<Statement>) -> Declaration {
-        let texts = self.message.fields.iter().filter(|field| matches!(field.form, Form::Bytes | Form::Text));
-        let sizes = texts.map(|field| Cpp::name(format!("of.{}.size()", accessor(self.message, &field.name))));
-        let most = sizes.fold(Cpp::name(self.messages.bytes_beside_texts(self.id)), |sum, size| infix(sum, "+", size));
-        let first = vec![
-            Statement::Variable(Declarator::new(runtime::WRITER, "out"), Initial::Arguments(vec![most])),
-            Statement::Variable(Declarator::new("places", "at"), Initial::Braces(vec![])),
-        ];
+        let first = vec![self.writer(), Statement::Variable(Declarator::new("places", "at"), Initial::Braces(vec![]))];
         body.splice(0..0, first);
         let made = format!("out.made<{}>", self.message.name.own());
         body.push(Statement::Return(Cpp::name(made).call(vec![Cpp::name("at")])));
         self.method(body)
     }
 
+    /// What it is written with, where there is room for about all of it.
+    fn writer(&self) -> Statement {
+        let has_bytes =
+            |field: &Field| matches!(field.form, Form::Bytes | Form::Text | Form::Unit(..)) && !field.is_list();
+        let given = self.message.made_of().into_iter().filter_map(|id| self.message.field(id));
+        let texts = given.filter(|field| has_bytes(field));
+        let sizes: Vec<_> =
+            texts.map(|field| Cpp::name(format!("of.{}", accessor(self.message, &field.name)))).collect();
+        let beside = self.messages.bytes_beside_texts(self.id);
+        let room = match (beside, sizes.is_empty()) {
+            (0, true) => Initial::Braces(vec![]),
+            (_, true) => Initial::Arguments(vec![Cpp::name(beside)]),
+            (_, false) => {
+                let parts = [Cpp::name(beside)].into_iter().chain(sizes).collect();
+                Initial::Arguments(vec![Cpp::name(runtime::ROOM_FOR).call(parts)])
+            }
+        };
+        Statement::Variable(Declarator::new(runtime::WRITER, "out"), room)
+    }
+
     /// Where the reader keeps a field that it does not find by a fixed offset, or keeps its place.
     fn kept(&self, id: FieldId) -> Option<Cpp> {
         let member = self.plan.stores.get(id.index())?.member().filter(|_| self.is_straight)?;
         Some(Cpp::name(format!("at.{member}")))
+    }
+
+    /// What keeps where a text was written, so that it need not be compared where it is found there again; with where
+    /// the reader keeps that. For those that are always there, of which a length says the size.
+    fn written(&self, id: FieldId) -> Option<(Cpp, String)> {
+        let field = self.message.field(id)?;
+        let Some(Store::Part(member)) = self.plan.stores.get(id.index()) else { return None };
+        let is_text = matches!((&field.form, &field.extent), (Form::Bytes | Form::Text, Some(Extent::Length(_))));
+        let is_noted = is_text
+            && !self.is_straight
+            && !self.is_optional(id)
+            && self.given.contains(&id)
+            && is_written_once(field)
+            && is_before_streams(&self.messages.program.messages, self.message, id);
+        is_noted.then(|| (Cpp::name(format!("at.{member}")), format!("{member}_written")))
     }
 
     fn is_optional(&self, id: FieldId) -> bool {
@@ -216,6 +246,9 @@ impl<'m, 'p> Writing<'m, 'p> {
         }
         if field.convert.is_some() || !is_before_streams(&self.messages.program.messages, self.message, id) {
             return self.is_same_on_wire(id, field);
+        }
+        if let Some((found, written)) = self.written(id) {
+            return Some(infix(found, "==", Cpp::name(written)));
         }
         let name = accessor(self.message, &field.name);
         let (made, of) = (Cpp::name(format!("made.{name}()")), Cpp::name(format!("of.{name}")));
@@ -520,7 +553,13 @@ impl<'m, 'p> Writing<'m, 'p> {
                 body.push(Statement::For(element, value, inner));
             }
             true => {}
-            false => body.extend(self.one(id, field, value)),
+            false => {
+                if let Some((_, written)) = self.written(id) {
+                    let part = Declarator::new(runtime::PART, written);
+                    body.push(Statement::Variable(part, Initial::Braces(vec![])));
+                }
+                body.extend(self.one(id, field, value));
+            }
         }
         if let Some(Extent::Until(end)) = &field.extent {
             body.push(run("out.text", vec![Cpp::name(literal(end))]));
@@ -547,7 +586,7 @@ impl<'m, 'p> Writing<'m, 'p> {
             Form::Unit(..) if self.given.contains(&id) => run("out.text", vec![value.member("wire").call(vec![])]),
             Form::Unit(..) => return None,
             _ => {
-                let place = self.kept(id);
+                let place = self.kept(id).or_else(|| self.written(id).map(|(_, written)| Cpp::name(written)));
                 let most = place.as_ref().and(field.max_size).map(Cpp::name);
                 run("out.text", [value].into_iter().chain(place).chain(most).collect())
             }

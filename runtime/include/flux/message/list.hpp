@@ -170,18 +170,32 @@ const Value &or_empty(const std::optional<Value> &given) noexcept
     return given.has_value() ? *given : empty_value<Value>;
 }
 
+/// How many bytes a message or a text has; one that is not given has none.
+std::size_t size_of(const auto &part) noexcept
+{
+    if constexpr (requires { part.has_value(); }) {
+        return part.has_value() ? size_of(*part) : 0;
+    } else if constexpr (requires { part.wire(); }) {
+        return part.wire().size();
+    } else {
+        return part.size();
+    }
+}
+
 /// How many bytes messages or texts have.
 std::size_t size_of_all(const auto &list)
 {
     std::size_t size = 0;
     for (const auto &one : list) {
-        if constexpr (requires { one.wire(); }) {
-            size += one.wire().size();
-        } else {
-            size += one.size();
-        }
+        size += size_of(one);
     }
     return size;
+}
+
+/// How many bytes a message has that is made of these parts, with so many beside them.
+std::size_t room_for(std::size_t beside, const auto &...parts) noexcept
+{
+    return (beside + ... + size_of(parts));
 }
 
 /// An element that is an integer of `Size` bytes.
