@@ -38,7 +38,7 @@ pub fn message(arguments: &Message, terminal: &Terminal) -> Result {
             match next {
                 Ok(parsed) if arguments.json => print(&format!("{}\n", object(model, &parsed))),
                 Ok(parsed) => print(&text(model, &parsed)),
-                Err(failure) => return failed(arguments.json, &parser, &failure),
+                Err(failure) => return Err(failed(model, arguments.json, parser.broken(), &failure)),
             }
         }
         if count == 0 {
@@ -47,16 +47,24 @@ pub fn message(arguments: &Message, terminal: &Terminal) -> Result {
     }
 }
 
-/// Says why the bytes are no message, with their offset in all that was read.
-fn failed(json: bool, parser: &Parser<'_>, failure: &flux_message::Failure) -> Result {
-    let offset = parser.offset() + failure.offset;
-    match json {
-        true => {
-            print(&format!("{}\n", json!({ "offset": offset, "field": failure.field, "error": failure.message })));
-            Err(Failure::Program)
+/// Prints what was read of a message that breaks off or is wrong, and says why it is none, with the offset in all that
+/// was read.
+fn failed(program: &Program, json: bool, broken: Option<&Parsed>, failure: &flux_message::Failure) -> Failure {
+    let offset = broken.map_or(0, |broken| broken.offset) + failure.offset;
+    if json {
+        let mut object = broken.map_or_else(|| json!({}), |broken| object(program, broken));
+        if let Some(members) = object.as_object_mut() {
+            let error = json!({ "offset": offset, "field": failure.field, "message": failure.message });
+            members.insert("error".to_owned(), error);
         }
-        false => Err(Failure::Bytes(format!("byte {offset}: `{}`: {}", failure.field, failure.message))),
+        print(&format!("{object}\n"));
+        return Failure::Program;
     }
+    if let Some(broken) = broken {
+        let name = &program.messages[broken.tree.message].name;
+        print(&format!("{:>8} {name} (not whole)\n{}", broken.offset, fields_text(program, broken)));
+    }
+    Failure::Bytes(format!("byte {offset}: `{}`: {}", failure.field, failure.message))
 }
 
 /// The message that is called so, which needs nothing to be read.
@@ -86,6 +94,11 @@ fn text(program: &Program, parsed: &Parsed) -> String {
     };
     // Writing to a string cannot fail.
     let _ = writeln!(out, "{:>8} {} ({size} bytes{in_streams})", parsed.offset, message.name);
+    out + &fields_text(program, parsed)
+}
+
+fn fields_text(program: &Program, parsed: &Parsed) -> String {
+    let mut out = String::new();
     fields(program, &parsed.tree, (parsed.offset, 1), &mut out);
     out
 }

@@ -89,6 +89,15 @@ impl Input {
         range.and_then(|(from, to)| buffer.bytes.get(from..to)).unwrap_or_default().to_vec()
     }
 
+    /// The bytes from `cursor` on where no more will come; else none.
+    pub fn last(&self, cursor: Cursor) -> Vec<u8> {
+        let buffer = self.0.borrow();
+        let (closed, come) = (buffer.closed, buffer.end());
+        drop(buffer);
+        let end = cursor.end.map_or(come, |end| end.min(come));
+        if closed { self.bytes(cursor.at, end) } else { vec![] }
+    }
+
     /// The byte at `offset`, once it has come; none where the data ends there.
     pub async fn peek(&self, cursor: Cursor) -> Option<u8> {
         if cursor.end.is_some_and(|end| cursor.at >= end) {

@@ -43,6 +43,19 @@ struct Reading<'r, 'p> {
     streamed: Cell<u64>,
     /// How often each field is open, for `&max_depth`.
     depths: RefCell<HashMap<(MessageId, FieldId), u64>>,
+    /// What had been read of the innermost of what is open, once a failure ends it: that becomes part of what is around
+    /// it on the way out.
+    so_far: Cell<Option<Content>>,
+    /// Where what had been read ends then.
+    reached: Cell<u64>,
+}
+
+/// A message that was not read to its end.
+pub(crate) struct Broken {
+    /// Why.
+    pub(crate) failure: Failure,
+    /// What had been read of it; the last field of each message in it may be there in part.
+    pub(crate) so_far: Tree,
 }
 
 /// Where in messages a reader is.
@@ -98,12 +111,12 @@ impl<'p> Grammar<'p> {
         let input = Input::default();
         input.feed(bytes);
         input.close();
-        let mut reading = pin!(self.by_itself(&input, id, parameters, Streams::Kept));
+        let mut reading = pin!(self.whole(&input, (id, Streams::Kept), parameters));
         // All has come, so nothing waits.
         let Poll::Ready(tree) = reading.as_mut().poll(&mut Context::from_waker(Waker::noop())) else {
             return Err(Failure::new(0, "more bytes are wanted"));
         };
-        let tree = tree?;
+        let tree = tree.map_err(|broken| broken.failure)?;
         match bytes.len() as u64 - tree.end {
             0 => Ok(tree),
             left => Err(Failure::new(tree.end, format!("{left} bytes are left over"))),
@@ -111,21 +124,27 @@ impl<'p> Grammar<'p> {
     }
 
     /// Reads a message that is in no other.
-    pub(crate) async fn whole(&self, input: &Input, (id, streams): (MessageId, Streams)) -> Outcome<Tree> {
-        self.by_itself(input, id, vec![], streams).await
-    }
-
-    async fn by_itself(&self, input: &Input, id: MessageId, parameters: Vec<Value>, streams: Streams) -> Outcome<Tree> {
+    pub(crate) async fn whole(
+        &self,
+        input: &Input,
+        (id, streams): (MessageId, Streams),
+        parameters: Vec<Value>,
+    ) -> Result<Tree, Broken> {
         let message = &self.program.messages[id];
         let depths = RefCell::new(HashMap::new());
         let (bound, streamed) = (Cell::new((message.most_bytes(), message.most_bytes())), Cell::new(0));
-        let reading = Reading { grammar: self, streams, input, bound, streamed, depths };
+        let (so_far, reached) = (Cell::new(None), Cell::new(0));
+        let reading = Reading { grammar: self, streams, input, bound, streamed, depths, so_far, reached };
         let mut cursor = Cursor { at: 0, end: None };
         let place = Place { depth: 0, floor: None, origin: 0 };
-        reading
-            .unit(id, parameters, &mut cursor, place)
-            .await
-            .map_err(|failure| failure.within(&message.name.to_string()))
+        let read = reading.unit(id, parameters, &mut cursor, place).await;
+        read.map_err(|failure| Broken {
+            failure: failure.within(&message.name.to_string()),
+            so_far: match reading.so_far.take() {
+                Some(Content::Unit(tree)) => *tree,
+                _ => Tree::new(message, id, 0, vec![]),
+            },
+        })
     }
 }
 
@@ -153,9 +172,11 @@ impl<'r> Reading<'r, '_> {
                 let bound = cursor.at.saturating_sub(self.streamed.get()).saturating_add(most);
                 self.bound.set(if bound < outer.0 { (bound, most) } else { outer });
             }
-            let fields = vec![None; message.fields.len()];
-            let mut tree = Tree { message: id, start: cursor.at, end: cursor.at, parameters, fields, choices: vec![] };
-            self.items(&mut tree, &message.items, cursor, place).await?;
+            let mut tree = Tree::new(message, id, cursor.at, parameters);
+            if let Err(failure) = self.items(&mut tree, &message.items, cursor, place).await {
+                tree.end = self.reached.get().max(failure.offset).max(tree.start);
+                return Err(self.broken(failure, Content::Unit(Box::new(tree))));
+            }
             self.bound.set(outer);
             tree.end = cursor.at;
             Ok(tree)
@@ -240,6 +261,18 @@ impl<'r> Reading<'r, '_> {
         u64::try_from(value).map_err(|_| Failure::new(at, format!("{value} is below zero")))
     }
 
+    /// Notes what had been read of what a failure ends.
+    fn broken(&self, failure: Failure, so_far: Content) -> Failure {
+        self.so_far.set(Some(so_far));
+        failure
+    }
+
+    /// What had been read of what began at this byte, where a failure has ended it.
+    fn take_so_far(&self, start: u64, failure: &Failure) -> Option<Read> {
+        let content = self.so_far.take()?;
+        Some(Read { start, end: self.reached.get().max(failure.offset).max(start), content })
+    }
+
     /// Fails where the message would become too large.
     fn within_size(&self, at: u64, end: u64) -> Outcome<()> {
         let (bound, most) = self.bound.get();
@@ -260,12 +293,16 @@ impl<'r> Reading<'r, '_> {
     ) -> Outcome<()> {
         let message = self.message(tree.message);
         let Some(field) = message.field(id) else { return Ok(()) };
+        let start = cursor.at;
         let read = self.named_field(tree, (id, field), cursor, bits, place).await;
-        let read = read.map_err(|failure| failure.within(&field.name))?;
-        if let Some(slot) = tree.fields.get_mut(id.index()) {
+        let (read, outcome) = match read {
+            Ok(read) => (Some(read), Ok(())),
+            Err(failure) => (self.take_so_far(start, &failure), Err(failure.within(&field.name))),
+        };
+        if let (Some(slot), Some(read)) = (tree.fields.get_mut(id.index()), read) {
             *slot = Some(read);
         }
-        Ok(())
+        outcome
     }
 
     async fn named_field(
@@ -308,7 +345,8 @@ impl<'r> Reading<'r, '_> {
             _ => self.list(tree, (id, field), &mut inner, place).await?,
         };
         if let (Some(end), true) = (inner.end, inner.end != cursor.end && inner.at < inner.end.unwrap_or(0)) {
-            return Err(Failure::new(inner.at, format!("{} bytes are left over", end - inner.at)));
+            let failure = Failure::new(inner.at, format!("{} bytes are left over", end - inner.at));
+            return Err(self.broken(failure, content));
         }
         cursor.at = inner.at;
         Ok(Read { start, end: cursor.at, content })
@@ -327,48 +365,66 @@ impl<'r> Reading<'r, '_> {
             Repeat::Once | Repeat::Open => None,
         };
         let most = field.max_size.unwrap_or(u64::MAX);
-        let mut elements: Vec<Read> = vec![];
         let too_many = |at| Failure::new(at, format!("there are more than {most} elements"));
         if times.is_some_and(|times| times > most) {
             return Err(too_many(cursor.at));
         }
-        loop {
-            let count = elements.len() as u64;
-            let start = cursor.at;
-            let ends = match (&field.extent, times) {
-                (_, Some(times)) => count == times,
-                (Some(Extent::Until(end)), None) => {
-                    let first = end.first().copied();
-                    let is_end = first.is_some() && self.input.peek(*cursor).await == first;
-                    if is_end {
-                        self.literal(end, cursor).await?;
-                    }
-                    is_end
+        let mut elements: Vec<Read> = vec![];
+        let outcome = loop {
+            match self.list_ends(tree, field, times, &elements, cursor).await {
+                Ok(true) => break Ok(()),
+                Ok(false) if elements.len() as u64 == most => break Err(too_many(cursor.at)),
+                Ok(false) => {}
+                Err(failure) => break Err(failure),
+            }
+            let (start, streamed) = (cursor.at, self.streamed.get());
+            match self.element(tree, (id, field), cursor, place).await {
+                Ok(content) => elements.push(Read { start, end: cursor.at, content }),
+                Err(failure) => {
+                    let index = elements.len();
+                    elements.extend(self.take_so_far(start, &failure));
+                    break Err(failure.within(&format!("[{index}]")));
                 }
-                (Some(Extent::UntilHolds(holds)), None) => match elements.last() {
-                    Some(last) => {
-                        let holds = self.formula(holds, tree, Some(&last.content), start)?;
-                        holds.truth().map_err(|message| Failure::new(start, message))?
-                    }
-                    None => false,
-                },
-                _ => self.input.peek(*cursor).await.is_none(),
-            };
-            if ends {
-                return Ok(Content::List(elements));
             }
-            if count == most {
-                return Err(too_many(start));
-            }
-            let streamed = self.streamed.get();
-            let content = self.element(tree, (id, field), cursor, place).await;
-            let content = content.map_err(|failure| failure.within(&format!("[{count}]")))?;
             if self.streamed.get() > streamed {
                 // What is around streams in a list goes along with them.
                 self.streamed.set(streamed + cursor.at - start);
             }
-            elements.push(Read { start, end: cursor.at, content });
+        };
+        match outcome {
+            Ok(()) => Ok(Content::List(elements)),
+            Err(failure) => Err(self.broken(failure, Content::List(elements))),
         }
+    }
+
+    /// Whether a list ends here; what ends it is passed over.
+    async fn list_ends(
+        &self,
+        tree: &Tree,
+        field: &Field,
+        times: Option<u64>,
+        elements: &[Read],
+        cursor: &mut Cursor,
+    ) -> Outcome<bool> {
+        Ok(match (&field.extent, times) {
+            (_, Some(times)) => elements.len() as u64 == times,
+            (Some(Extent::Until(end)), None) => {
+                let first = end.first().copied();
+                let is_end = first.is_some() && self.input.peek(*cursor).await == first;
+                if is_end {
+                    self.literal(end, cursor).await?;
+                }
+                is_end
+            }
+            (Some(Extent::UntilHolds(holds)), None) => match elements.last() {
+                Some(last) => {
+                    let holds = self.formula(holds, tree, Some(&last.content), cursor.at)?;
+                    holds.truth().map_err(|message| Failure::new(cursor.at, message))?
+                }
+                None => false,
+            },
+            _ => self.input.peek(*cursor).await.is_none(),
+        })
     }
 
     /// Reads what a field is, once.
@@ -403,24 +459,30 @@ impl<'r> Reading<'r, '_> {
 
     /// Converts a value, checks what it must be, and does what follows for variables.
     fn finish(&self, tree: &mut Tree, field: &Field, mut content: Content, start: u64) -> Outcome<Content> {
+        match self.checked(tree, field, &mut content, start) {
+            Ok(()) => Ok(content),
+            Err(failure) => Err(self.broken(failure, content)),
+        }
+    }
+
+    fn checked(&self, tree: &mut Tree, field: &Field, content: &mut Content, start: u64) -> Outcome<()> {
         if let Some(convert) = &field.convert {
-            let value = self.formula(convert, tree, Some(&content), start)?;
-            if let Content::Value { converted, .. } = &mut content {
+            let value = self.formula(convert, tree, Some(content), start)?;
+            if let Content::Value { converted, .. } = content {
                 *converted = Some(value);
             }
         }
         for requires in &field.requires {
-            let holds = self.formula(requires, tree, Some(&content), start)?;
+            let holds = self.formula(requires, tree, Some(content), start)?;
             if !holds.truth().map_err(|message| Failure::new(start, message))? {
-                let what = match &content {
+                let what = match &*content {
                     Content::Value { read, .. } => format!("{} is not what is required", shown(read)),
                     _ => "this is not what is required".to_owned(),
                 };
                 return Err(Failure::new(start, what));
             }
         }
-        update(field, tree, &content).map_err(|message| Failure::new(start, message))?;
-        Ok(content)
+        update(field, tree, content).map_err(|message| Failure::new(start, message))
     }
 
     /// Reads a message inside.
@@ -562,10 +624,11 @@ impl<'r> Reading<'r, '_> {
         if token.accepts(state) {
             return Ok(Content::value(Value::Bytes(text)));
         }
-        Err(match self.input.peek(*cursor).await {
+        let failure = match self.input.peek(*cursor).await {
             Some(byte) => Failure::new(cursor.at, format!("`{}` cannot come here", [byte].escape_ascii())),
             None => self.ends(cursor, "it has not"),
-        })
+        };
+        Err(self.broken(failure, Content::value(Value::Bytes(text))))
     }
 
     /// Reads bytes or text, up to where the extent says.
@@ -585,7 +648,15 @@ impl<'r> Reading<'r, '_> {
         }
         if let Some(length) = length {
             self.within_size(start, start.saturating_add(length))?;
-            return Ok(Content::value(Value::Bytes(self.input.take(cursor, length).await?)));
+            let taken = self.input.take(cursor, length).await;
+            return match taken {
+                Ok(text) => Ok(Content::value(Value::Bytes(text))),
+                Err(failure) => {
+                    let text = self.input.last(*cursor);
+                    self.reached.set(start + text.len() as u64);
+                    Err(self.broken(failure, Content::value(Value::Bytes(text))))
+                }
+            };
         }
         let end = match &field.extent {
             Some(Extent::Until(end)) => end.as_slice(),
@@ -600,7 +671,7 @@ impl<'r> Reading<'r, '_> {
             let length = text.len() - if has_ended { end.len() } else { 0 };
             // What ends it may have come in part.
             if length as u64 > most.saturating_add(if has_ended { 0 } else { end.len().saturating_sub(1) as u64 }) {
-                return Err(too_long());
+                return Err(self.broken(too_long(), Content::value(Value::Bytes(text))));
             }
             if has_ended {
                 text.truncate(length);
@@ -609,7 +680,10 @@ impl<'r> Reading<'r, '_> {
         }
         match end.is_empty() {
             true => Ok(Content::value(Value::Bytes(text))),
-            false => Err(self.ends(cursor, &format!("`{}` is wanted", end.escape_ascii()))),
+            false => {
+                let failure = self.ends(cursor, &format!("`{}` is wanted", end.escape_ascii()));
+                Err(self.broken(failure, Content::value(Value::Bytes(text))))
+            }
         }
     }
 
@@ -643,13 +717,15 @@ impl<'r> Reading<'r, '_> {
             self.streamed.set(self.streamed.get() + count);
         }
         let size = cursor.at - start;
-        match length {
-            Some(length) if size < length => Err(Failure::early_end(cursor.at, length - size)),
+        let content = Content::Stream { size, kept };
+        let failure = match length {
+            Some(length) if size < length => Failure::early_end(cursor.at, length - size),
             None if size == most && self.input.peek(*cursor).await.is_some() => {
-                Err(Failure::new(start, format!("it has more than {most} bytes")))
+                Failure::new(start, format!("it has more than {most} bytes"))
             }
-            _ => Ok(Content::Stream { size, kept }),
-        }
+            _ => return Ok(content),
+        };
+        Err(self.broken(failure, content))
     }
 }
 

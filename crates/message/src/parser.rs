@@ -1,7 +1,7 @@
 //! A parser: bytes go in as they come, messages come out.
 
 use crate::input::Input;
-use crate::parse::Grammar;
+use crate::parse::{Broken, Grammar};
 use crate::tree::{Failure, Tree};
 use flux_ir::message::MessageId;
 use std::future::Future;
@@ -28,7 +28,7 @@ pub struct Parsed {
 }
 
 /// A message that has begun.
-type Open<'p> = Pin<Box<dyn Future<Output = Result<Tree, Failure>> + 'p>>;
+type Open<'p> = Pin<Box<dyn Future<Output = Result<Tree, Broken>> + 'p>>;
 
 /// Reads one message after another.
 pub struct Parser<'p> {
@@ -39,13 +39,14 @@ pub struct Parser<'p> {
     /// Where the message that is being read begins in all that was fed.
     offset: u64,
     open: Option<Open<'p>>,
-    failed: bool,
+    /// Of a message that has failed, what had been read of it.
+    broken: Option<Parsed>,
 }
 
 impl<'p> Parser<'p> {
     /// A parser of `message`, which has no parameters.
     pub fn new(grammar: &'p Grammar<'p>, message: MessageId, streams: Streams) -> Self {
-        Self { grammar, input: Rc::new(Input::default()), message, streams, offset: 0, open: None, failed: false }
+        Self { grammar, input: Rc::new(Input::default()), message, streams, offset: 0, open: None, broken: None }
     }
 
     /// Adds bytes that have come.
@@ -58,37 +59,38 @@ impl<'p> Parser<'p> {
         self.input.close();
     }
 
-    /// Where the message that is being read begins in all that was fed.
-    pub fn offset(&self) -> u64 {
-        self.offset
+    /// Once a message has failed, what had been read of it: its fields up to there. Of those that the failure names
+    /// there may be a part: the elements of a list, the bytes of a text up to where it broke off.
+    pub fn broken(&self) -> Option<&Parsed> {
+        self.broken.as_ref()
     }
 
-    /// The next message, or why what came is none: then there is no other. None where more bytes are needed, or no
-    /// message has begun.
+    /// The next message, or why what came is none: then there is no other, and [`Self::broken`] is there. None where
+    /// more bytes are needed, or no message has begun.
     pub fn next_message(&mut self) -> Option<Result<Parsed, Failure>> {
-        if self.failed || self.open.is_none() && self.input.is_empty() {
+        if self.broken.is_some() || self.open.is_none() && self.input.is_empty() {
             return None;
         }
         let future = self.open.get_or_insert_with(|| {
             let (grammar, input, what) = (self.grammar, Rc::clone(&self.input), (self.message, self.streams));
-            Box::pin(async move { grammar.whole(&input, what).await })
+            Box::pin(async move { grammar.whole(&input, what, vec![]).await })
         });
         let mut context = Context::from_waker(Waker::noop());
         let Poll::Ready(result) = future.as_mut().poll(&mut context) else { return None };
         self.open = None;
+        let offset = self.offset;
         match result {
             Ok(tree) if tree.end == 0 => {
-                self.failed = true;
+                self.broken = Some(Parsed { offset, tree });
                 Some(Err(Failure::new(0, "the message has no bytes").within("")))
             }
             Ok(tree) => {
-                let offset = self.offset;
                 self.input.next_message(tree.end);
                 self.offset += tree.end;
                 Some(Ok(Parsed { offset, tree }))
             }
-            Err(failure) => {
-                self.failed = true;
+            Err(Broken { failure, so_far }) => {
+                self.broken = Some(Parsed { offset, tree: so_far });
                 Some(Err(failure))
             }
         }

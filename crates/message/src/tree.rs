@@ -1,7 +1,7 @@
 //! What is read of a message: its fields, with the places of their bytes.
 
 use flux_ir::compute;
-use flux_ir::message::MessageId;
+use flux_ir::message::{Message, MessageId};
 use std::fmt;
 
 /// A value of a field, of a parameter, or of a part of a formula.
@@ -71,6 +71,14 @@ pub struct Tree {
     pub fields: Vec<Option<Read>>,
     /// The cases that the next byte chose, in order.
     pub choices: Vec<usize>,
+}
+
+impl Tree {
+    /// Of a message that begins at this byte, and of which nothing has been read.
+    pub(crate) fn new(message: &Message, id: MessageId, start: u64, parameters: Vec<Value>) -> Self {
+        let fields = vec![None; message.fields.len()];
+        Self { message: id, start, end: start, parameters, fields, choices: vec![] }
+    }
 }
 
 /// A field that was read, or an element of a list.
