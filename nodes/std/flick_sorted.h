@@ -102,6 +102,9 @@ class sorted_input
             if (come == flux::reading::wrong) {
                 return report_wrong();
             }
+            if (come == flux::reading::no_memory) [[unlikely]] {
+                return flux::unexpected(ENOMEM);
+            }
             if (is_over_) {
                 there_ = false;
                 return ended();

@@ -1,10 +1,11 @@
 // HTTP/1.1 and HTTP/2 for servers (RFC 9110, RFC 9112, RFC 9113): a flow for each request.
 //
 // `Listen` reads requests by the grammar of `std.http_message`, strictly. What is no request is answered by the source,
-// which costs no flow: 400, 408, 413, 414, 417, 431, 501 or 505, and the connection is closed. Every other request is
-// one flow, and one of the nodes below answers it: `Send` a file, `Reply` and `SendText` a content, `NotFound`, `Failed`
-// and others with an error. A flow that ends without having answered is answered with 500. Requests that a client sends
-// without waiting for answers are served one after the other. An idle client costs no flow.
+// which costs no flow: 400, 408, 413, 414, 417, 431, 501 or 505, and the connection is closed; so is one that there is no
+// memory to read, with 503. Every other request is one flow, and one of the nodes below answers it: `Send` a file,
+// `Reply` and `SendText` a content, `NotFound`, `Failed` and others with an error. A flow that ends without having
+// answered is answered with 500. Requests that a client sends without waiting for answers are served one after the
+// other. An idle client costs no flow.
 //
 // A client that begins with the preface of HTTP/2 speaks that. Each of its streams is a request; nodes see no difference.
 //

@@ -51,7 +51,7 @@ class refusals final : public flux::last_words
     {
         static thread_local std::string text;
         try {
-            const int status = error == ETIMEDOUT ? 408 : status_of(wanted);
+            const int status = error == ETIMEDOUT ? 408 : error == ENOMEM ? 503 : status_of(wanted);
             text = last_answer(status, false);
             if (all_settings().log != settings::log_kind::none) {
                 log_answer(host_of(bad.peer().text()), nullptr, status, 0);

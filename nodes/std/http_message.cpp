@@ -6,6 +6,7 @@
 #include "flux/message_stream.hpp"
 
 #include <cerrno>
+#include <new>
 #include <optional>
 #include <span>
 
@@ -18,7 +19,11 @@ std::optional<Message> first_of(std::string_view &bytes)
 {
     flux::typed_parse<Message> parse;
     parse.keep_streams();
-    if (parse.read(bytes, true) != flux::message_parse::state::whole) {
+    const flux::message_parse::state come = parse.read(bytes, true);
+    if (come == flux::message_parse::state::no_memory) {
+        throw std::bad_alloc();
+    }
+    if (come != flux::message_parse::state::whole) {
         return std::nullopt;
     }
     parse.bytes = flux::message_bytes::copy_of(std::as_bytes(std::span(bytes.substr(0, parse.size()))));

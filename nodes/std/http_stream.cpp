@@ -102,8 +102,11 @@ void stream::make_request()
     const std::string head = head_as_of_http1();
     const std::span<const std::byte> bytes = std::as_bytes(std::span(head));
     flux::typed_parse<http_message::request> parse;
-    const bool is_whole = parse.read(head, false) == flux::message_parse::state::whole && parse.size() == head.size();
-    if (!is_whole) {
+    const flux::message_parse::state come = parse.read(head, false);
+    if (come == flux::message_parse::state::no_memory) {
+        return refuse_here(503);
+    }
+    if (come != flux::message_parse::state::whole || parse.size() != head.size()) {
         parse.bytes = flux::message_bytes::copy_of(bytes);
         return refuse_here(status_of(parse));
     }

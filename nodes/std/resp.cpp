@@ -89,8 +89,9 @@ int Split(const command &line, command &array)
         wire += "$" + std::to_string(each.size()) + "\r\n" + each + "\r\n";
     }
     flux::typed_parse<command> parse;
-    if (parse.read(wire, true) != flux::message_parse::state::whole) {
-        return EMSGSIZE;
+    const flux::message_parse::state come = parse.read(wire, true);
+    if (come != flux::message_parse::state::whole) {
+        return come == flux::message_parse::state::no_memory ? ENOMEM : EMSGSIZE;
     }
     parse.bytes = flux::message_bytes::copy_of(std::as_bytes(std::span(wire)));
     array = parse.message();

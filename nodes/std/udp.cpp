@@ -119,6 +119,10 @@ int next_message(milliseconds request, const flux::endpoint &at, peer &from, flu
             limit_flow(request);
             return 0;
         }
+        if (read == flux::message_parse::state::no_memory) {
+            flux::running_flow->count_failure(ENOMEM);
+            continue;
+        }
         flux::running_flow->count_failure(EBADMSG);
         flux::log_wrong_message((*came).from, into, is_message ? all.size() - into.size() : 0);
     }

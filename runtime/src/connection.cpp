@@ -221,6 +221,7 @@ io_result<connection::progress> connection::advance(message_parse &into, moment 
     } catch (const std::bad_alloc &) {
         // What was received is not to be had any more.
         has_lost_input_ = true;
+        unfinished_.reset();
         return unexpected(ENOMEM);
     }
 }
@@ -257,6 +258,8 @@ io_result<connection::progress> connection::begin_message(message_parse &into, m
     case message_parse::state::wrong:
         into.bytes = message_bytes::copy_of(*there);
         return unexpected(EBADMSG);
+    case message_parse::state::no_memory:
+        throw std::bad_alloc();
     }
     // Where there is no memory for one of these, the next message is read from its beginning nevertheless.
     std::unique_ptr<message_parse> kept = into.keep();
@@ -280,6 +283,9 @@ io_result<connection::progress> connection::continue_message(message_parse &into
     }
     ended_ = *received == 0;
     const message_parse::state come = unfinished_->read(ended_);
+    if (come == message_parse::state::no_memory) {
+        throw std::bad_alloc();
+    }
     if (ended_ && come != message_parse::state::whole) {
         return unexpected(ECONNRESET); // what there was before the end was right so far
     }

@@ -513,6 +513,21 @@ fn slow_clients_are_ended_and_hold_up_nobody() {
     std::thread::scope(|all| RUNTIMES.map(|runtime| all.spawn(|| ends_slow_clients(&root, runtime))).len());
 }
 
+/// A request that there is no memory to read is not wrong: it may be sent again, whether all of it is there or a half.
+#[test]
+fn a_request_for_which_there_is_no_memory_is_answered_with_503() {
+    for runtime in RUNTIMES {
+        let server = Server::listening(Command::new(answers()).args(runtime));
+        let closing = |path: &str| format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+        assert!(server.ask(&closing("/lack")).ends_with("a line\n"), "{runtime:?}");
+        for request in [closing("/text").as_str(), "GET /text HTTP/1.1\r\nHo"] {
+            let answer = server.ask(request);
+            assert!(answer.starts_with("HTTP/1.1 503 "), "{runtime:?}: {request}: {answer}");
+        }
+        assert!(server.ask(&closing("/text")).ends_with("a line\n"), "{runtime:?}");
+    }
+}
+
 /// It has been passed over, and a client may be silent for long before it asks again.
 #[test]
 fn a_content_that_nobody_reads_leaves_the_connection_open() {

@@ -102,7 +102,8 @@ class connection final : private belonging, private listed<connection>
     /// Reads the next message of a class, which `into` is to be read at its beginning: then that is whole and has its
     /// bytes. What has come behind it stays for the next call; so does the beginning of a message where this fails
     /// because its time is over. Fails with EBADMSG where the bytes are no such message, which `into` describes, with
-    /// ECONNRESET where the peer ends its input in the middle, and at the end as calls of `reading.hpp`.
+    /// ECONNRESET where the peer ends its input in the middle, with ENOMEM where there is no memory to read it, and at
+    /// the end as calls of `reading.hpp`.
     io_result<void> receive_message(message_parse &into, moment deadline = never) noexcept;
 
     /// What was received last and not used is received again, before all else. Takes time for what is put back, however

@@ -321,7 +321,7 @@ bool connections::is_late(const connection &on, moment now) const noexcept
     return message_limit_.count() != 0 && on.message_begun_ != never && now - on.message_begun_ >= message_limit_;
 }
 
-// A client that sent what it should not. Whether it leaves; else it is closed next.
+// A client that sent what it should not, or what there is no memory for. Whether it leaves; else it is closed next.
 bool connections::refuse(connection &bad, int error, const message_parse &wanted) noexcept
 {
     // Many clients end TLS without saying so (RFC 9112, 9.8): between messages nothing is lost.
@@ -336,7 +336,7 @@ bool connections::refuse(connection &bad, int error, const message_parse &wanted
     if (error == EBADMSG) {
         log_wrong_message(bad.peer(), wanted);
     }
-    if (told_ == nullptr || (error != EBADMSG && error != ETIMEDOUT)) {
+    if (told_ == nullptr || (error != EBADMSG && error != ETIMEDOUT && error != ENOMEM)) {
         return false;
     }
     return bad.close_softly(told_->to(bad, error, wanted)).has_value();

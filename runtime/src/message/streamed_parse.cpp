@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 namespace flux {
 namespace {
@@ -42,6 +43,8 @@ std::size_t streamed_parse::read_on(bool is_end)
     case message_parse::state::wrong:
         is_wrong_ = true;
         return 0;
+    case message_parse::state::no_memory:
+        throw std::bad_alloc();
     case message_parse::state::whole:
         break;
     }

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <gtest/gtest.h>
 #include <memory>
+#include <new>
 #include <string>
 
 namespace {
@@ -23,17 +24,22 @@ class piece : public flux::message
     };
 
     static constexpr flux::message_facts facts{"test.piece", 64, true};
+    // A size for which there is none.
+    static constexpr unsigned char no_memory = 255;
 
     piece() noexcept = default;
     piece(flux::message_bytes bytes, const places &) noexcept : flux::message(std::move(bytes)) {}
 
     template <class Cursor>
-    static const char *parse(Cursor in, places &at) noexcept
+    static const char *parse(Cursor in, places &at)
     {
         if (!in.literal("+") || (!in.has(1) && !in.missing(1, "size"))) {
             return nullptr;
         }
         const auto size = static_cast<unsigned char>(*in.next());
+        if (size == no_memory) {
+            throw std::bad_alloc();
+        }
         in.skip(1);
         return in.stream(at.text, size, "text") && in.literal(";") ? in.next() : nullptr;
     }
@@ -52,7 +58,7 @@ class pieces : public flux::message
     pieces(flux::message_bytes bytes, const places &) noexcept : flux::message(std::move(bytes)) {}
 
     template <class Cursor>
-    static const char *parse(Cursor in, places &at) noexcept
+    static const char *parse(Cursor in, places &at)
     {
         const bool is_read =
             in.literal("!") && in.list_until(at.list, flux::kind<piece>(), ".", 1000, "pieces");
@@ -152,6 +158,28 @@ TEST(ReceivedStream, PiecesArePulledAndTheNextMessageBeginsBehindThem)
         run.run();
         return run.trace;
     });
+}
+
+TEST(ReceivedStream, ALackOfMemoryBetweenPiecesIsNothingWrong)
+{
+    std::vector<int> errors;
+    simulated_run run(1, {});
+    network::first = flux::first_given::with_input;
+    network::begin_message = [] { return std::make_unique<flux::typed_parse<pieces>>(); };
+    network::serve_message = [&](flux::flow &, flux::connection &client, const flux::message &asked) {
+        for (int times = 0; times < 2; ++times) {
+            const auto all = pulled(*asked.stream(), 8);
+            errors.push_back(all.has_value() ? 0 : all.error());
+        }
+        return flux::take(client.close());
+    };
+    run.world.add("client", [](simulated_peer &self) {
+        EXPECT_EQ(self.connect(network::served_at), 0);
+        self.send("!" + piece_of("abc") + "+" + static_cast<char>(piece::no_memory) + "and more");
+        self.receive_all();
+    });
+    run.run();
+    EXPECT_EQ(errors, (std::vector{ENOMEM, ENOMEM}));
 }
 
 TEST(ReceivedStream, OnlyTheFlowThatHasTheConnectionPulls)

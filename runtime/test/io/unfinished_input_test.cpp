@@ -219,6 +219,26 @@ TEST_P(Messages, WhatIsNoneEndsItsConnectionAndIsCounted)
     EXPECT_EQ(end().started, 1u);
 }
 
+// At once, and where it had begun before.
+TEST_P(Messages, OneForWhichThereIsNoMemoryIsNotWrong)
+{
+    constexpr std::string_view costly = "#\xff\xff\xff\xff";
+    for (const std::size_t first : {costly.size(), std::size_t{2}}) {
+        network::socket_peer self;
+        ASSERT_EQ(self.connect(network::served_at), 0);
+        EXPECT_EQ(self.send(sized::wire("one") + std::string(costly.substr(0, first))), 0);
+        EXPECT_EQ(self.receive_exactly(sized::wire("ONE").size()), sized::wire("ONE"));
+        if (first < costly.size()) {
+            std::this_thread::sleep_for(10ms);
+            EXPECT_EQ(self.send(std::string(costly.substr(first))), 0);
+        }
+        EXPECT_EQ(self.receive_all(), "");
+    }
+    await_failure(ENOMEM);
+    EXPECT_EQ(server->failures(EBADMSG), 0u);
+    EXPECT_EQ(end().started, 2u);
+}
+
 TEST_P(Messages, OneThatIsBrokenOffIsCounted)
 {
     network::socket_peer self;

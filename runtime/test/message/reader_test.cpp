@@ -172,6 +172,24 @@ TEST(message_reader, allocates_nothing)
     EXPECT_EQ(in.read<tree>(at), flux::reading::whole);
 }
 
+// Where an element of a list is open, its places are kept until more has come.
+TEST(message_reader, says_that_there_is_no_memory_to_go_on_later)
+{
+    constexpr std::string_view bytes = "t2:t0:-first\r\n.t0:-second\r\n..";
+    flux::unfinished_message unfinished;
+    tree::places at;
+    flux::message_reader in(bytes.substr(0, 12), false, unfinished);
+    {
+        const lack_of_memory none;
+        EXPECT_EQ(in.read<tree>(at), flux::reading::no_memory);
+        EXPECT_EQ(in.ahead(), nullptr);
+    }
+    unfinished.clear();
+    at = {};
+    flux::message_reader again(bytes, false, unfinished);
+    EXPECT_EQ(again.read<tree>(at), flux::reading::whole);
+}
+
 // A text is scanned from each of its bytes on, and the bytes before are of the message, too.
 TEST(byte_set, ends_at_the_first_byte_that_is_not_in_it)
 {

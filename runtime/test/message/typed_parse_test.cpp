@@ -4,11 +4,39 @@
 
 #include <gtest/gtest.h>
 #include <memory>
+#include <new>
 #include <string>
+#include <utility>
 
 namespace {
 
 using state = flux::message_parse::state;
+
+// What its formula makes needs memory, of which there is none for `?`.
+class costly : public flux::message
+{
+  public:
+    struct places : flux::message_places {
+    };
+
+    static constexpr flux::message_facts facts{"test.costly", 8};
+
+    costly() noexcept = default;
+    costly(flux::message_bytes bytes, const places &) noexcept : flux::message(std::move(bytes)) {}
+
+    template <class Cursor>
+    static const char *parse(Cursor in, places &)
+    {
+        if (!in.has(1)) {
+            return in.missing(1, "text");
+        }
+        if (*in.next() == '?') {
+            throw std::bad_alloc();
+        }
+        in.skip(1);
+        return in.literal(".") ? in.next() : nullptr;
+    }
+};
 
 // The message of a parse that is whole.
 note message_of(flux::typed_parse<note> &whole, std::string_view bytes)
@@ -58,6 +86,18 @@ TEST(TypedParse, SaysWhatIsWrong)
     parse.take_over(*kept);
     EXPECT_NE(parse.fault().find("test.note.text: the data ends"), std::string::npos) << parse.fault();
     EXPECT_EQ(parse.read(note::wire_of("good"), false), state::whole);
+}
+
+TEST(TypedParse, ALackOfMemoryIsNothingWrong)
+{
+    flux::typed_parse<costly> parse;
+    EXPECT_EQ(parse.read("?.", true), state::no_memory);
+    EXPECT_EQ(parse.read("a.", true), state::whole);
+    EXPECT_EQ(parse.read("a", false), state::unfinished);
+    EXPECT_EQ(parse.read("?.", false), state::no_memory);
+    EXPECT_EQ(parse.read("b", false), state::unfinished) << "it begins anew";
+    EXPECT_EQ(parse.read("b.", false), state::whole);
+    EXPECT_EQ(parse.read("a!", false), state::wrong);
 }
 
 } // namespace

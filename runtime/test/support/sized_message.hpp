@@ -1,6 +1,7 @@
 /// \file
 /// A class of messages for tests, read by hand: the byte `#`, the number of bytes of its text in four bytes, the
 /// highest first, and the text. With `@` in place of `#` there is no number, and the text goes to the end of the input.
+/// For the largest number there is no memory.
 #pragma once
 
 #include "flux/message/parse.hpp"
@@ -61,6 +62,9 @@ class parse final : public flux::message_parse
             std::size_t text = 0;
             for (const char byte : so_far.substr(1, 4)) {
                 text = text << 8 | static_cast<unsigned char>(byte);
+            }
+            if (text == 0xffff'ffff) {
+                return state::no_memory;
             }
             if (text > sized::facts.max_size) {
                 return fail("too long", 1);

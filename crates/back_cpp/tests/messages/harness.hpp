@@ -109,14 +109,6 @@ void compare_made(const Message &read, const typename Message::fields &given, fi
     }
 }
 
-/// A reader that lacks memory says that the message is wrong, and this why.
-inline void tell_lack_of_memory(const char *fault)
-{
-    if (fault != nullptr && std::string_view(fault).starts_with("there is no memory")) {
-        throw std::bad_alloc();
-    }
-}
-
 /// What comes of `all` if so many bytes of it have come each time.
 template <class Message>
 std::string read_in(std::string_view all, const std::vector<std::size_t> &arrivals, bool is_end)
@@ -144,7 +136,6 @@ std::string read_in(std::string_view all, const std::vector<std::size_t> &arriva
             return "whole " + std::to_string(in.size()) + " " + shown;
         }
         case flux::reading::wrong:
-            tell_lack_of_memory(in.fault().text);
             if (in.fault().text == std::string_view("the data ends too early")) {
                 return "early end";
             }
@@ -154,6 +145,8 @@ std::string read_in(std::string_view all, const std::vector<std::size_t> &arriva
                 broken("nothing is wanted", std::to_string(in.wanted()), "a number of bytes");
             }
             break;
+        case flux::reading::no_memory:
+            throw std::bad_alloc();
         }
     }
     return "unfinished";
@@ -173,7 +166,6 @@ inline std::string stream_in(flux::message_parse &parse, std::string_view all, s
         const std::vector<char> come(next.begin(), next.end());
         const auto piece = streamed.next(std::as_bytes(std::span(come)));
         if (piece.what == flux::streamed_parse::kind::wrong) {
-            tell_lack_of_memory(streamed.parse().what_is_wrong()->text);
             return "wrong";
         }
         if (piece.what == flux::streamed_parse::kind::broken_off) {
@@ -199,13 +191,14 @@ std::string read_streamed(std::string_view all, std::size_t step, bool is_end)
         const bool ends = is_end && size == all.size();
         switch (parse.read(std::string_view(come.data(), come.size()), ends)) {
         case flux::message_parse::state::wrong:
-            tell_lack_of_memory(parse.what_is_wrong()->text);
             return parse.fault().find("the data ends too early") == std::string::npos ? "wrong" : "early end";
         case flux::message_parse::state::whole:
             return parse.ahead() != nullptr ? stream_in(parse, all, step, is_end)
                                             : "whole " + std::to_string(parse.size());
         case flux::message_parse::state::unfinished:
             break;
+        case flux::message_parse::state::no_memory:
+            throw std::bad_alloc();
         }
         if (size == all.size()) {
             return "unfinished";

@@ -1,9 +1,11 @@
 // Nodes in C++ that answer requests of HTTP.
 #include "answers.flux.h"
 
+#include "flux/message/bytes.hpp"
 #include "flux/send_message.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 
 namespace {
@@ -26,6 +28,19 @@ class letters final : public flux::body
   private:
     std::size_t left_ = all;
 };
+
+/// So many allocations of the bytes of messages fail, the next ones.
+std::atomic<int> failing = 0;
+
+bool fails() noexcept
+{
+    return failing.load() > 0 && failing.fetch_sub(1) > 0;
+}
+
+const bool may_fail = [] {
+    flux::message_bytes::let_fail(&fails);
+    return true;
+}();
 
 } // namespace
 
@@ -59,4 +74,10 @@ int Break()
 int Lose()
 {
     return EIO;
+}
+
+int Lack()
+{
+    failing = 2;
+    return 0;
 }

@@ -21,6 +21,7 @@ Serve:[_, split] = Split -> http.Reply;
 Serve:[_, silent] = ;
 Serve:[_, broken] = Break;
 Serve:[_, unhandled] = Lose;
+Serve:[_, lack] = Lack -> Line -> http.SendText(200, "text/plain");
 Serve:[_, _] = http.Refuse(404);
 handle error Break => http.Failed;
 handle error http.Content => http.Failed;
@@ -38,6 +39,7 @@ typedef teapot (text path) { path == "/teapot" };
 typedef split (text path) { path == "/split\r\nX: y" };
 typedef silent (text path) { path == "/silent" };
 typedef broken (text path) { path == "/broken" };
+typedef lack (text path) { path == "/lack" };
 typedef unhandled (text path) { path == "/unhandled" };
 
 Line () => (text content) { content = "a line\n"; };
@@ -60,3 +62,5 @@ Stream (bool is_sized, http.request request) => ();
 Count (http.request request) => (text content);
 Break () => ();
 Lose () => ();
+// The next two allocations of the bytes of messages fail.
+Lack () => ();

@@ -33,8 +33,8 @@ struct silence_limits {
 class last_words
 {
   public:
-    /// To one that has sent bytes that are no message (EBADMSG), or of one only the beginning in time (ETIMEDOUT).
-    /// Valid until the next call.
+    /// To one that has sent bytes that are no message (EBADMSG), or of one only the beginning in time (ETIMEDOUT), or
+    /// one that there is no memory to read (ENOMEM), of which nothing is known. Valid until the next call.
     virtual std::string_view to(const connection &bad, int error, const message_parse &wanted) noexcept = 0;
 
   protected:

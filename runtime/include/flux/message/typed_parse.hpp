@@ -144,8 +144,11 @@ class typed_parse final : public message_parse
             count_ = in.wanted();
             return state::unfinished;
         }
-        fault_ = in.fault();
         unfinished_.clear();
+        if (come == reading::no_memory) {
+            return state::no_memory;
+        }
+        fault_ = in.fault();
         return state::wrong;
     }
 

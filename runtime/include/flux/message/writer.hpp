@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <string_view>
 #include <utility>
 
@@ -140,12 +141,14 @@ class message_writer
 
     /// Reads what has been written so far: the places of what it has. `at` has its parameters.
     template <class Message>
-    typename Message::places so_far(typename Message::places at = {}) const noexcept
+    typename Message::places so_far(typename Message::places at = {}) const
     {
         unfinished_message unfinished;
         unfinished.keep_streams();
         message_reader in(bytes_.view().substr(0, size()), false, unfinished);
-        static_cast<void>(in.read<Message>(at));
+        if (in.read<Message>(at) == reading::no_memory) [[unlikely]] {
+            throw std::bad_alloc();
+        }
         return at;
     }
 
@@ -189,7 +192,7 @@ class message_writer
 
     // Whether the bytes begin with a message.
     template <class Message>
-    bool is_read(typename Message::places &at) const noexcept
+    bool is_read(typename Message::places &at) const
     {
         const typename Message::places first = at;
         if (read_quickly<Message>(bytes_.view(), true, at).after != nullptr) [[likely]] {
@@ -199,7 +202,11 @@ class message_writer
         unfinished_message unfinished;
         unfinished.keep_streams();
         message_reader in(bytes_.view(), true, unfinished);
-        return in.read<Message>(at) == reading::whole;
+        const reading come = in.read<Message>(at);
+        if (come == reading::no_memory) {
+            throw std::bad_alloc();
+        }
+        return come == reading::whole;
     }
 
     std::size_t room() const noexcept { return static_cast<std::size_t>(end_ - next_); }
