@@ -74,6 +74,13 @@ All (size_t channel, const char *binding, flick::instance self) => (list<uint64>
 // which is empty where there is none.
 Peer (size_t channel, const char *binding, flick::instance self) => (text peer) silent;
 
+// An address without its port. That of a Unix socket has none.
+Host (text peer) => (text host) {
+  host = peer;
+  let parts = split(peer, ":");
+  if length(parts) > 1 { host = peer[..length(peer) - length(parts[length(parts) - 1]) - 1]; }
+};
+
 // Those of the channels of an array.
 Peers (size_t channel, const char *binding, flick::instance self) => (list<text> peers) silent;
 

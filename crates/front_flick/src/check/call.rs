@@ -19,11 +19,12 @@ use flux_ir::types::{Declared, Type};
 use flux_source::Span;
 
 /// The functions of the language: what each is called, and how it is written.
-const FUNCTIONS: [(&str, &str); 8] = [
+const FUNCTIONS: [(&str, &str); 9] = [
     ("len", "`len(backends)`: how many there are"),
     ("hash", "`hash(req.key)`: a number of a value, the same wherever it is computed"),
     ("all_ready", "`all_ready(mappers)`: whether each of the channels has something to read, or has ended"),
     ("peer", "`peer(client)`: the address of who is at the other end"),
+    ("host", "`host(client)`: the same without its port"),
     ("nearest", "`nearest(backends, req.key)`: the index of the channel that a key is at home at"),
     ("least_busy", "`least_busy(servers)`: which channel of an array that is sent to has the fewest requests open"),
     ("min", "`min(a, b)`: the smaller of two numbers"),
@@ -164,15 +165,10 @@ impl<'syntax> Checker<'syntax, '_, '_> {
                 }
                 Ok(Expression { term: Term::Truth(true), ty: truth(), span })
             }
-            ("peer", Typed::Other(Kind::Channel(_), end)) => {
+            ("peer" | "host", Typed::Other(Kind::Channel(_), end)) => {
                 let text = built_in("string").ok_or(Reported)?;
-                match end {
-                    Some(End { channel, element: Some(index) }) => {
-                        let all = self.fact(Fact::Peers(channel), &Type::list_of(&text), span);
-                        self.typing().element(all, index, span)
-                    }
-                    other => Ok(self.fact(Fact::Peer(channel(other.as_ref())), &text, span)),
-                }
+                let peer = self.peer(end, &text, span);
+                if name == "peer" { peer } else { peer.map(|peer| self.of_module("Host", vec![peer], &text, span)) }
             }
             _ => return Err(self.report_built_in(name, first.value.span)),
         };
@@ -181,6 +177,25 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         let converted =
             if called.ty.integer().is_some() { self.typing().convert(called, &integer, span) } else { Ok(called) };
         self.typed(converted)
+    }
+
+    /// The address of who is at the other end.
+    fn peer(&mut self, end: Option<End>, text: &Type, span: Span) -> Result<Expression, Box<compute::Mistake>> {
+        match end {
+            Some(End { channel, element: Some(index) }) => {
+                let all = self.fact(Fact::Peers(channel), &Type::list_of(text), span);
+                self.typing().element(all, index, span)
+            }
+            other => Ok(self.fact(Fact::Peer(channel(other.as_ref())), text, span)),
+        }
+    }
+
+    /// What a node of the module of processes gives. Without a process there is no such module, and nothing is run.
+    fn of_module(&self, node: &str, arguments: Vec<Expression>, ty: &Type, span: Span) -> Expression {
+        match self.scope.node(Some(MODULE), node) {
+            Some(node) => self.typing().apply(Callable::Node(node), arguments, ty, span),
+            None => read(VariableId::new(0), ty, span),
+        }
     }
 
     /// `nearest(backends, req.key)`: consistent hashing.
@@ -193,12 +208,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         };
         let integer = built_in("integer").ok_or(Reported)?;
         let peers = self.fact(Fact::Peers(channel(end.as_ref())), &Type::list_of(&text), span);
-        let arguments = vec![peers, key];
-        // Without a process there is no module of them, and nothing is run.
-        Ok(match self.scope.node(Some(MODULE), "Nearest") {
-            Some(node) => self.typing().apply(Callable::Node(node), arguments, &integer, span),
-            None => read(VariableId::new(0), &integer, span),
-        })
+        Ok(self.of_module("Nearest", vec![peers, key], &integer, span))
     }
 
     /// `min(a, b)`, which is of a list in the model.
