@@ -174,8 +174,8 @@ class message_writer
             return false;
         }
         const std::size_t whole = size();
-        if (whole > 0) {
-            bytes_.resize(whole);
+        if (bytes_.data() != nullptr) {
+            bytes_.end_at(whole);
         }
         if (!is_read<Message>(at) || static_cast<const message_places &>(at).whole.end != whole) {
             return false;
