@@ -148,7 +148,7 @@ pub(super) fn plan<'p>(program: &'p Program, id: MessageId, derived: &Fields) ->
     let mut asked = HashSet::new();
     let derived: HashSet<_> = derived.iter().filter(|(of, _)| *of == id).map(|(_, field)| *field).collect();
     let read = message.fields.iter().enumerate().filter(|(index, _)| !derived.contains(&FieldId::new(*index)));
-    for formula in read.flat_map(|(_, field)| field.formulas()).chain(conditions(message)) {
+    for formula in read.flat_map(|(_, field)| field.formulas_of_reading()).chain(conditions(message)) {
         for reference in &formula.names {
             if let (Root::Own, [first, ..]) = (reference.root, reference.path.as_slice()) {
                 asked.insert(*first);

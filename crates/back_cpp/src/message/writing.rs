@@ -333,46 +333,62 @@ impl<'m, 'p> Writing<'m, 'p> {
         said
     }
 
-    /// What says how large fields are gets its value, and then what `&serialize` says, in order.
+    /// What says how large fields are gets its value, and then what `&serialize` says, in order: each where there is
+    /// what it follows from.
     fn settle(&self, body: &mut Vec<Statement>) {
-        for (index, field) in self.message.fields.iter().enumerate() {
-            let id = FieldId::new(index);
-            if field.parse_at.is_some() || !self.given.contains(&id) {
-                continue;
-            }
+        let fields = || self.message.fields.iter().enumerate().map(|(index, field)| (FieldId::new(index), field));
+        let mut there: HashMap<FieldId, Presence> =
+            fields().filter_map(|(id, field)| Some((id, self.presence(id, field)?))).collect();
+        for (id, field) in fields().filter(|(_, field)| field.parse_at.is_none()) {
+            let count = || match self.given.contains(&id) {
+                true => Cpp::name(format!("{}.size()", self.value(id, field))),
+                false => Cpp::name(0),
+            };
             let size = match (&field.extent, &field.repeat) {
-                (Some(Extent::Length(length)), _) => Some((length, self.size(id, field))),
-                (_, Repeat::Times(count)) => Some((count, Cpp::name(format!("{}.size()", self.value(id, field))))),
+                (Some(Extent::Length(length)), _) if self.given.contains(&id) => Some((length, self.size(id, field))),
+                (Some(Extent::Length(length)), _) => Some((length, Cpp::name(0))),
+                (_, Repeat::Times(times)) => Some((times, count())),
                 _ => None,
             };
             let Some((formula, size)) = size else { continue };
             let Some((path, added)) = self.message.solve(formula, 0) else { continue };
-            let [target] = path.as_slice() else { continue };
-            if !self.is_written(*target) {
-                continue;
-            }
-            let size = Cpp::Instance("static_cast".to_owned(), vec![Cpp::name("std::int64_t")]).call(vec![size]);
+            let ([target], Some(is_there)) = (path.as_slice(), there.get(&id).cloned()) else { continue };
+            let size = wide(size);
             let size = match added {
                 0 => size,
                 _ if added < 0 => infix(size, "-", Cpp::name(-added)),
                 _ => infix(size, "+", Cpp::name(added)),
             };
-            let is_there =
-                self.is_optional(id).then(|| Cpp::name(format!("of.{}", accessor(self.message, &field.name))));
-            self.set(*target, size, is_there, body);
+            if self.is_written(*target) {
+                self.set(*target, size, is_there.condition(), body);
+            }
+            is_there.add_to(there.entry(*target).or_default());
         }
-        for (index, field) in self.message.fields.iter().enumerate() {
+        for (id, field) in fields() {
             let Some((target, formula)) = &field.serialize else { continue };
-            let raw = self.locals.borrow().get(&FieldId::new(index)).cloned();
-            let own = raw.or_else(|| {
-                let id = FieldId::new(index);
-                self.given.contains(&id).then(|| Said { cpp: Cpp::name(self.value(id, field)), known: known_of(field) })
-            });
-            let Some(own) = own else { continue };
+            let (Some(own), Some(is_there)) = (self.own(id, field), there.get(&id).cloned()) else { continue };
             let value = self.formula(formula, Some(&own));
-            let value = Cpp::Instance("static_cast".to_owned(), vec![Cpp::name("std::int64_t")]).call(vec![value.cpp]);
-            self.set(*target, value, None, body);
+            self.set(*target, wide(value.cpp), is_there.condition(), body);
+            is_there.add_to(there.entry(*target).or_default());
         }
+    }
+
+    /// Where a field has a value before others give it one; none where it has none. One that nobody gives has one only
+    /// outside of choices.
+    fn presence(&self, id: FieldId, field: &Field) -> Option<Presence> {
+        match (self.is_optional(id), self.given.contains(&id)) {
+            (false, _) => Some(Presence::Always),
+            (true, true) => Some(Presence::Where(vec![format!("of.{}", accessor(self.message, &field.name))])),
+            (true, false) => None,
+        }
+    }
+
+    /// What a `&serialize` sees of its own field; none where it sees nothing.
+    fn own(&self, id: FieldId, field: &Field) -> Option<Said> {
+        let local = self.locals.borrow().get(&id).cloned();
+        let given = || self.given.contains(&id).then(|| Cpp::name(self.value(id, field)));
+        let zero = || matches!(known_of(field), Known::Integer { .. }).then(|| wide(Cpp::name(0)));
+        local.or_else(|| Some(Said { cpp: given().or_else(zero)?, known: known_of(field) }))
     }
 
     /// Whether a field has bytes, or a `&serialize` asks for it.
@@ -391,8 +407,7 @@ impl<'m, 'p> Writing<'m, 'p> {
         let is_known = self.locals.borrow().contains_key(&target);
         if !is_known {
             let first = match self.given.contains(&target) {
-                true => Cpp::Instance("static_cast".to_owned(), vec![Cpp::name("std::int64_t")])
-                    .call(vec![Cpp::name(self.value(target, field))]),
+                true => wide(Cpp::name(self.value(target, field))),
                 false => Cpp::name(0),
             };
             body.push(Statement::Variable(Declarator::new("std::int64_t", &name), Initial::Value(first)));
@@ -592,6 +607,47 @@ impl<'m, 'p> Writing<'m, 'p> {
             }
         })
     }
+}
+
+/// Where a field of a message that is made has a value.
+#[derive(Clone)]
+enum Presence {
+    Always,
+    /// Where one of these is given.
+    Where(Vec<String>),
+}
+
+impl Default for Presence {
+    fn default() -> Self {
+        Self::Where(vec![])
+    }
+}
+
+impl Presence {
+    /// What is to be asked; none where it is always there.
+    fn condition(&self) -> Option<Cpp> {
+        match self {
+            Self::Always => None,
+            Self::Where(given) => given.iter().map(Cpp::name).reduce(|one, other| infix(one, "||", other)),
+        }
+    }
+
+    /// What follows from the one is there as well.
+    fn add_to(&self, other: &mut Self) {
+        match (self, &mut *other) {
+            (_, Self::Always) => {}
+            (Self::Always, _) => *other = Self::Always,
+            (Self::Where(more), Self::Where(given)) => {
+                let new: Vec<_> = more.iter().filter(|name| !given.contains(name)).cloned().collect();
+                given.extend(new);
+            }
+        }
+    }
+}
+
+/// An integer of 64 bits with a sign.
+fn wide(value: Cpp) -> Cpp {
+    Cpp::Instance("static_cast".to_owned(), vec![Cpp::name("std::int64_t")]).call(vec![value])
 }
 
 /// `out.text(…);`

@@ -179,7 +179,7 @@ pub const ALL: &[Program] = &[
         "type all = unit {
            var sum : uint32 &parse = 0; var odd : bool &parse = false;
            a : uint8 &update = self.sum = self.sum + $$;
-           b : uint24 &convert = $$ % 1000 &requires = $$ != 7 &update = self.sum = self.sum + $$ * 2;
+           b : uint24 &convert = $$ % 1000 &requires = $$ != 7 &update = self.sum = $$ * 2;
            c : bits(3) &update = self.odd = $$ % 2 == 1; d : bits(5) &update = self.sum = self.sum + $$;
            word : string &length = 2 &update = self.odd = self.odd || $$ == \"ab\";
            digits : uint16 &digits = 10 &update = self.sum = self.sum + $$; : \";\";
@@ -234,5 +234,47 @@ pub const ALL: &[Program] = &[
         "type all = unit { %max_size = 3; a : bytes &length = 3; switch { -> { : \"+\"; b : uint8; } -> { } } };",
         "all",
         &[b"abc"],
+    ),
+    (
+        // What fields give others before they are written, in choices too.
+        "serialized",
+        "type all = unit {
+           kind : uint8; total : uint8; count : uint8; sum : uint8;
+           if (self.kind == 1) {
+             var size : uint8 &parse = self.total - 1 &serialize = self.total = $$ + 1;
+             text : bytes &length = self.size;
+           } else {
+             other : uint8 &serialize = self.total = $$ + 2;
+           }
+           switch (self.kind) {
+             1 -> { a : uint8 &serialize = self.count = $$ + self.total; }
+             2 -> {
+               var n : uint8 &parse = self.count &serialize = self.sum = $$ * 2;
+               list : uint16[self.n];
+             }
+             3 -> { more : uint8 &serialize = self.sum = 10 / $$; }
+             * -> { rest : bytes &length = self.total; }
+           }
+         };",
+        "all",
+        &[
+            b"\x01\x03\x05\x00ab\x02",
+            b"\x02\x03\x02\x04\x01abcd",
+            b"\x03\x09\x00\x05\x07\x02",
+            b"\x04\x03\x00\x00\x01abc",
+        ],
+    ),
+    (
+        // The same of what nobody gives.
+        "following",
+        "type all = unit {
+           a : uint8; b : uint8; n : uint8; c : uint8;
+           var d : uint8 &parse = self.a - 1 &serialize = self.a = $$ + 1;
+           : uint8 &serialize = self.b = $$ + 3;
+           : bytes &length = self.n - 2;
+           x : uint8 &serialize = self.c = self.n + $$;
+         };",
+        "all",
+        &[b"\x01\x03\x02\x05\x00\x03", b"\x01\x04\x02\x0b\x01\x09"],
     ),
 ];

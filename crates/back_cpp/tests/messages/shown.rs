@@ -123,7 +123,11 @@ fn fidelity(program: &Program, message: &Message) -> &'static str {
     });
     let is_converted = |field: &Field| field.convert.is_some();
     let literals = message.fields.iter().any(|field| field.is_list() && matches!(field.form, Form::Literal(_)));
-    if chooses || looks_out || has_nameless || literals || message.fields.iter().any(is_converted) {
+    // One that somebody gives, and that does not say what follows, was read so and is not made so.
+    let made_of = message.made_of();
+    let gives = |field: &Field| field.serialize.as_ref().is_some_and(|(target, _)| made_of.contains(target));
+    let is_loose = |field: &Field| is_converted(field) || gives(field);
+    if chooses || looks_out || has_nameless || literals || message.fields.iter().any(is_loose) {
         return "loose";
     }
     let digits = message.fields.iter().any(|field| matches!(field.form, Form::Digits(..)));

@@ -348,6 +348,12 @@ impl Field {
 
     /// The formulas of its attributes, in the order in which they are asked while it is read.
     pub fn formulas(&self) -> Vec<&Formula> {
+        let serialize = self.serialize.iter().map(|(_, formula)| formula);
+        self.formulas_of_reading().into_iter().chain(serialize).collect()
+    }
+
+    /// Those that are computed when it is read, in the same order: all but that of `&serialize`.
+    pub fn formulas_of_reading(&self) -> Vec<&Formula> {
         let form: &[Formula] = match &self.form {
             Form::Unit(_, arguments) => arguments,
             Form::Variable(_, value) => std::slice::from_ref(value),
@@ -361,8 +367,8 @@ impl Field {
             Some(Extent::Length(formula) | Extent::UntilHolds(formula)) => Some(formula),
             _ => None,
         };
-        let given = self.updates.iter().chain(&self.serialize).map(|(_, formula)| formula);
-        let after = self.convert.iter().chain(&self.requires).chain(given);
+        let updates = self.updates.iter().map(|(_, formula)| formula);
+        let after = self.convert.iter().chain(&self.requires).chain(updates);
         form.iter().chain(repeat).chain(&self.parse_at).chain(extent).chain(after).collect()
     }
 }
