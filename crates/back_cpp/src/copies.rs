@@ -70,13 +70,18 @@ fn for_each_call<'c>(context: &Context<'c>, mut found: impl FnMut(&Uses<'c>, &'c
     }
 }
 
+/// Whether a node is a plain function that looks at its inputs where they are.
+fn looks(context: &Context<'_>, node: &Node) -> bool {
+    context.plain(node).is_some_and(|plain| plain.looks(node.inputs().len()))
+}
+
 fn kept<'c>(context: &Context<'c>) -> Vec<Copied<'c>> {
     let mut copies = vec![];
     for_each_call(context, |uses, step, node| {
-        if matches!(node.body, Body::Computed(_)) {
+        let plain = context.plain(node);
+        if matches!(node.body, Body::Computed(_)) || looks(context, node) {
             return; // looks at its inputs where they are
         }
-        let plain = context.plain(node);
         let is_moved = |at: usize| plain.is_some_and(|plain| plain.passing.get(at) == Some(&Passing::Moved));
         let is_copied = |at| uses.is_kept(step.id, at) || uses.is_changed(step.id, at) && is_moved(at);
         let inputs = node.inputs().iter().enumerate().filter(|(index, _)| is_copied(*index));
@@ -122,7 +127,7 @@ fn read_again<'c>(context: &Context<'c>) -> Vec<Copied<'c>> {
             // What a handler reads is said with the handler.
             let is_taken = match &node.body {
                 Body::Computed(computation) => moved_inputs(computation, node.inputs().len()).contains(&index),
-                _ => true,
+                _ => !looks(context, node),
             };
             let is_value = is_taken && matches!(operand, Operand::Input(_) | Operand::Output(..));
             if is_value && !uses.is_last(UseOfValue::Argument(step.id, index)) && !uses.is_kept(step.id, index) {

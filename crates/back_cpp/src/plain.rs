@@ -60,22 +60,25 @@ impl Context<'_> {
     }
 }
 
-/// The call of a plain function: with the members of the structs `input` and `output`, its error in `error`. An input
+/// The members of the struct `of` on one side of a node.
+pub(crate) fn members_of(of: Option<&str>, node: &Node, side: Side) -> Vec<Expression> {
+    let member = |parameter: &Parameter| Expression::name(of.unwrap_or_default()).member(&parameter.name);
+    members(node, side).iter().map(member).collect()
+}
+
+/// The call of a plain function: with these inputs and the members of the struct `output`, its error in `error`. An input
 /// that somebody sees afterwards is copied and not moved: where `is_seen` says so of its place.
 pub(crate) fn call_plain(
     (node, called): (&Node, Expression),
     function: &PlainFunction,
-    (input, output): (Option<&str>, Option<&str>),
+    (inputs, output): (Vec<Expression>, Option<&str>),
     error: &str,
     is_seen: impl Fn(usize) -> bool,
 ) -> Statement {
-    let member =
-        |of: Option<&str>, parameter: &Parameter| Expression::name(of.unwrap_or_default()).member(&parameter.name);
-    let values = members(node, Side::In).iter().map(|parameter| member(input, parameter));
-    let outputs: Vec<_> = members(node, Side::Out).iter().map(|parameter| member(output, parameter)).collect();
-    let given = values.chain(outputs.iter().cloned());
+    let outputs = members_of(output, node, Side::Out);
+    let given = inputs.into_iter().chain(outputs.iter().cloned());
     let arguments = given.zip(&function.passing).enumerate().map(|(at, (value, passing))| match passing {
-        Passing::Value => value,
+        Passing::Value | Passing::Seen => value,
         Passing::Moved if is_seen(at) => {
             let copy = Expression::name("decltype").call(vec![value.clone()]);
             copy.call(vec![value])

@@ -24,7 +24,7 @@ namespace flux_probe {
 /// error.
 enum result { no_fit = -1, structs, nothing, error, output, expected_output, expected_success };
 /// How a value is passed.
-enum passing { does_not_fit = -1, value, moved, address };
+enum passing { does_not_fit = -1, value, moved, address, seen };
 
 /// What a node takes, or gives.
 template <class... Types>
@@ -52,6 +52,8 @@ constexpr int input()
     using Pointed = std::remove_cv_t<std::remove_pointer_t<Parameter>>;
     if constexpr (std::is_class_v<Type> && !std::is_lvalue_reference_v<Parameter> && converts<Type &&, Parameter>()) {
         return moved;
+    } else if constexpr (converts<const Type &, Parameter>()) {
+        return seen;
     } else if constexpr (converts<Type &, Parameter>()) {
         return value;
     } else if constexpr (converts<Type &&, Parameter>()) {

@@ -260,6 +260,7 @@ impl Question {
             0 => Some(Passing::Value),
             1 => Some(Passing::Moved),
             2 => Some(Passing::Address),
+            3 => Some(Passing::Seen),
             _ => None,
         });
         let mut passing: Vec<Passing> = passing.collect::<Option<_>>()?;
@@ -311,7 +312,7 @@ impl Question {
             (_, Outcome::ExpectedSuccess) => format!("{}<void, int>", contract::EXPECTED.spelling),
         };
         let inputs = self.inputs.iter().zip(passing).map(|(input, passing)| match passing {
-            Passing::Value => wanted_input(input),
+            Passing::Value | Passing::Seen => wanted_input(input),
             Passing::Moved => declarator(input.ty.cpp(), &input.name),
             Passing::Address => format!("const {} *{}", input.ty.cpp(), input.name),
         });

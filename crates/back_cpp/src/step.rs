@@ -7,7 +7,7 @@ use crate::Context;
 use crate::compute::moved_inputs;
 use crate::function::{Writer, declare_error};
 use crate::names::{cpp_name, word};
-use crate::plain::call_plain;
+use crate::plain::{call_plain, members_of};
 use crate::shape::{Part, Shape, handler_shape, node_shape, session_shape};
 use crate::structs::{Side, function_structs, node_struct, struct_name};
 use crate::tree::{Declarator, Expression, Initial, Statement};
@@ -67,15 +67,20 @@ impl Writer<'_> {
         let plain = context.plain(node);
         let shape = node_shape(context, node);
         let of = |side, part| shape.takes(part).then(|| struct_name(node, side)).or_else(|| node_struct(node, side));
-        let input = self.declare_inputs(step, of(Side::In, Part::Input), &word(&node.name), out);
+        let looks = plain.is_some_and(|plain| plain.looks(node.inputs().len()));
+        let input = of(Side::In, Part::Input).filter(|_| !looks);
+        let input = self.declare_inputs(step, input, &word(&node.name), out);
         let output = self.declare_outputs(step, of(Side::Out, Part::Output), &word(&node.name), out);
         let arguments = self.arguments(&shape, input.as_deref(), output.as_deref(), failed);
         let error = self.error_of_call(node, failed, out);
         let call = Expression::name(format!("::{}", cpp_name(&node.name))).call(arguments);
         let call = match plain {
             Some(function) => {
-                let structs = (input.as_deref(), output.as_deref());
-                call_plain((node, self.context.called(node)), function, structs, &error, |at| {
+                let values = match looks {
+                    true => step.inputs.iter().zip(node.inputs()).map(|(one, of)| self.take(one, of, false)).collect(),
+                    false => members_of(input.as_deref(), node, Side::In),
+                };
+                call_plain((node, self.context.called(node)), function, (values, output.as_deref()), &error, |at| {
                     self.uses.is_changed(step.id, at)
                 })
             }

@@ -187,9 +187,10 @@ impl Scope<'_> {
 
 /// How the function template of a node is called.
 fn function(generic: &Generic, signature: &Signature, types: &[Type]) -> PlainFunction {
-    let inputs = signature.inputs.iter().map(|input| match input.ty.is_scalar() || input.ty.is_array() {
-        true => (Passing::Value, input.ty.declare_cpp(&input.name)),
-        false => (Passing::Moved, format!("const {} &{}", input.ty.cpp(), input.name)),
+    let inputs = signature.inputs.iter().map(|input| match (input.ty.is_array(), input.ty.is_scalar()) {
+        (true, _) => (Passing::Value, input.ty.declare_cpp(&input.name)),
+        (_, true) => (Passing::Seen, input.ty.declare_cpp(&input.name)),
+        _ => (Passing::Moved, format!("const {} &{}", input.ty.cpp(), input.name)),
     });
     let outputs =
         signature.outputs.iter().map(|output| (Passing::Value, output.ty.declare_cpp(&format!("&{}", output.name))));

@@ -67,11 +67,20 @@ pub struct PlainFunction {
     pub passing: Vec<Passing>,
 }
 
+impl PlainFunction {
+    /// Whether all inputs of its node, so many, stay as they are, so that it can be given them where they are.
+    pub fn looks(&self, inputs: usize) -> bool {
+        self.passing.iter().take(inputs).all(|passing| *passing == Passing::Seen)
+    }
+}
+
 /// How a value is passed to a plain function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Passing {
-    /// As it is, by value or by reference.
+    /// By a reference through which it may change.
     Value,
+    /// By value, or by a reference through which it is only looked at: it stays as it is.
+    Seen,
     /// Moved.
     Moved,
     /// By its address.
@@ -80,12 +89,13 @@ pub enum Passing {
 
 impl Passing {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Value, Self::Moved, Self::Address];
+    pub const ALL: [Self; 4] = [Self::Value, Self::Seen, Self::Moved, Self::Address];
 
     /// What it is called in the text form.
     pub fn name(self) -> &'static str {
         match self {
             Self::Value => "value",
+            Self::Seen => "seen",
             Self::Moved => "moved",
             Self::Address => "address",
         }

@@ -17,7 +17,7 @@ pub(crate) use expression::{chosen, exact};
 use crate::Context;
 use crate::function::declare_error;
 use crate::names::{Locals, cpp_name};
-use crate::plain::call_plain;
+use crate::plain::{call_plain, members_of};
 use crate::shape::{Part, node_shape};
 use crate::structs::{Side, node_struct};
 use crate::tree::{Declaration, Declarator, Expression as Cpp, Function, Initial, Statement as CppStatement};
@@ -229,20 +229,25 @@ fn external_function(context: &Context<'_>, id: NodeId, node: &Node) -> Option<(
     let [input, output, error] = ["in", "out", "error"].map(|name| locals.claim(name));
     let given = node_struct(node, Side::Out)?;
     let mut body = vec![];
-    let taken = node_struct(node, Side::In);
+    let plain = context.plain(node);
+    let taken = node_struct(node, Side::In).filter(|_| !plain.is_some_and(|plain| plain.looks(node.inputs().len())));
     if let Some(taken) = &taken {
         let values = inputs.iter().map(Cpp::name).collect();
         body.push(CppStatement::Variable(Declarator::new(taken, &input), Initial::Braces(values)));
     }
     body.push(CppStatement::Variable(Declarator::new(&given, &output), Initial::Braces(vec![])));
-    let structs = (taken.is_some().then_some(input.as_str()), Some(output.as_str()));
-    let shape = node_shape(context, node);
-    body.push(declare_error(&error));
-    body.push(match context.plain(node) {
-        Some(function) => call_plain((node, context.called(node)), function, structs, &error, |_| false),
+    let has_struct = taken.is_some();
+    let call = match plain {
+        Some(function) => {
+            let own = || members_of(Some(&input), node, Side::In);
+            let values = if has_struct { own() } else { inputs.iter().map(Cpp::name).collect() };
+            call_plain((node, context.called(node)), function, (values, Some(&output)), &error, |_| false)
+        }
         None => {
-            let pointer = |part: &Part| match (part, structs) {
-                (Part::Input, (Some(name), _)) | (Part::Output, (_, Some(name))) => Cpp::name(name).address(),
+            let shape = node_shape(context, node);
+            let pointer = |part: &Part| match part {
+                Part::Input if has_struct => Cpp::name(&input).address(),
+                Part::Output => Cpp::name(&output).address(),
                 _ => Cpp::name("nullptr"),
             };
             let arguments = shape.parts.iter().map(pointer).collect();
@@ -252,10 +257,15 @@ fn external_function(context: &Context<'_>, id: NodeId, node: &Node) -> Option<(
                 false => CppStatement::Run(call),
             }
         }
-    });
-    let fail = Cpp::name(contract::COMPUTE_FAIL.spelling).call(vec![Cpp::name(&error)]);
-    let has_failed = Cpp::name(&error).compare("!=", Cpp::name(0));
-    body.push(CppStatement::If(has_failed, vec![CppStatement::Run(fail)], vec![]));
+    };
+    if matches!(&call, CppStatement::Assign(to, _) if *to == Cpp::name(&error)) {
+        let fail = Cpp::name(contract::COMPUTE_FAIL.spelling).call(vec![Cpp::name(&error)]);
+        let has_failed = Cpp::name(&error).compare("!=", Cpp::name(0));
+        body.extend([declare_error(&error), call]);
+        body.push(CppStatement::If(has_failed, vec![CppStatement::Run(fail)], vec![]));
+    } else {
+        body.push(call);
+    }
     let (result, value) = match node.outputs() {
         [one] => (one.ty.cpp().to_owned(), Cpp::name(&output).member(&one.name)),
         _ => (given, Cpp::name(&output)),

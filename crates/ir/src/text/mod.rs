@@ -35,7 +35,7 @@
 //!              [ "of2006" | "plain" outcome "(" [ passing { "," passing } ] ")" TEXT ]        TEXT is its declaration
 //!              a function in C or C++; left out where all are named, in order, by what they are for
 //! outcome    = "nothing" | "error" | "output" | "expected_output" | "expected_success"
-//! passing    = "value" | "moved" | "address"
+//! passing    = "value" | "seen" | "moved" | "address"
 //! predicate  = "predicate" declared ( "=" external [ effects ] | "(" parameter ")" "{" computed "}" )
 //!              the type, and the function that tests it, or what is computed
 //! constraint = "constraint" declared ( "program" | "session" | "keyed" )

@@ -106,12 +106,11 @@ try {
     int error = 0;
 
     // plain.flux:14: Find, holding shelf(session)
-    Find_in Find_input{in.number};
     Find_out Find_output{};
     try {
         const flux::hold_session hold_shelf(flow, lock_shelf, flux::mode::write);
         flow.call(node_Find);
-        error = flux::take(::Find(Find_input.number), Find_output.wanted);
+        error = flux::take(::Find(in.number), Find_output.wanted);
     } catch (...) {
         error = flow.caught();
     }
@@ -119,10 +118,11 @@ try {
         flow.failed_in(node_Find, error);
 
         // plain.flux:20: handle error Find => NotThere;
+        Find_in NotThere_input{in.number};
         int NotThere_error = 0;
         try {
             flow.call(node_NotThere);
-            ::NotThere(&Find_input, error);
+            ::NotThere(&NotThere_input, error);
         } catch (...) {
             NotThere_error = flow.caught();
         }
@@ -148,11 +148,10 @@ try {
     }
 
     // plain.flux:14: Price
-    Price_in Price_input{std::move(Check_output.wanted)};
     Price_out Price_output{};
     try {
         flow.call(node_Price);
-        ::Price(Price_input.wanted, Price_output.wanted, Price_output.cents);
+        ::Price(Check_output.wanted, Price_output.wanted, Price_output.cents);
     } catch (...) {
         error = flow.caught();
     }
