@@ -66,8 +66,8 @@ pub(crate) fn members_of(of: Option<&str>, node: &Node, side: Side) -> Vec<Expre
     members(node, side).iter().map(member).collect()
 }
 
-/// The call of a plain function: with these inputs and the members of the struct `output`, its error in `error`. An input
-/// that somebody sees afterwards is copied and not moved: where `is_seen` says so of its place.
+/// The call of a plain function: with these inputs and the members of the struct `output`, its error in `error`. An
+/// input that somebody sees afterwards is copied and not moved: where `is_seen` says so of its place.
 pub(crate) fn call_plain(
     (node, called): (&Node, Expression),
     function: &PlainFunction,
