@@ -146,7 +146,7 @@ fn those_of_a_module_are_in_its_namespace() {
         assert_eq!(first_lines(&folder, "pool"), ["100", "300", "400!", "no 2: 7"], "{compiler}");
     }
     let code = std::fs::read_to_string(folder.join("build/shop/shop.flux.cpp")).unwrap();
-    assert!(code.contains("error = ::stock::Find(stock_Find_input.number, stock_Find_output.item);"), "{code}");
+    assert!(code.contains("error = ::stock::Find(in.number, stock_Find_output.item);"), "{code}");
     assert!(flux(&folder, &["stubs", "shop.flux"]).stdout.is_empty(), "nothing is missing");
 }
 
@@ -203,10 +203,7 @@ fn stubs_of_plain_functions_come_with_their_header_and_never_overwrite() {
     let said = String::from_utf8_lossy(&built.stderr);
     assert!(built.status.success() && !said.contains("warning"), "{said}");
     let code = std::fs::read_to_string(folder.join("build/shop/shop.flux.cpp")).unwrap();
-    assert!(
-        code.contains("error = ::Double(Double_input.number, Double_output.number, Double_output.words,"),
-        "{code}"
-    );
+    assert!(code.contains("error = ::Double(in.number, Double_output.number, Double_output.words,"), "{code}");
     let again = flux(&folder, &stubs);
     assert_eq!(again.status.code(), Some(0), "nothing is missing any more");
     std::fs::remove_file(folder.join("nodes.cpp")).unwrap();
