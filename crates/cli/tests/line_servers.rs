@@ -344,7 +344,7 @@ fn few_connections_are_kept_and_not_for_long() {
         [(["--upstream-most-idle=0", "--upstream-idle=1m"], 3), (["--upstream-most-idle=9", "--upstream-idle=10ms"], 3)]
     {
         for runtime in RUNTIMES {
-            let server = both.start(runtime, &arguments);
+            let server = both.start(runtime, &["--patience=1m", arguments[0], arguments[1]]);
             let mut client = Client::of(&server);
             for _ in 0..expected {
                 assert_eq!(client.ask("one"), "A:one | B:one\n", "{runtime:?}");
