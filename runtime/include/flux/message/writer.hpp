@@ -55,16 +55,17 @@ class message_writer
     template <class Integer, std::size_t Size, std::endian Order>
     void integer(std::integral auto value)
     {
-        char all[8];
         constexpr unsigned unused = 8 * (sizeof(Integer) - Size);
         const auto raw = static_cast<std::uint64_t>(value);
         fits_ = fits_ && std::in_range<Integer>(value) &&
                 static_cast<Integer>(static_cast<Integer>(raw << unused) >> unused) == static_cast<Integer>(value);
-        for (std::size_t at = 0; at < Size; ++at) {
-            const std::size_t from = Order == std::endian::big ? Size - 1 - at : at;
-            all[at] = static_cast<char>(raw >> (8 * from));
+        // Its bytes come first in memory, in their order. It is stored as a whole: bytes that are stored one by one and
+        // read together wait for each other.
+        std::uint64_t all = Order == std::endian::big ? raw << (64 - 8 * Size) : raw;
+        if constexpr (Order != std::endian::native) {
+            all = __builtin_bswap64(all);
         }
-        text({all, Size});
+        text({reinterpret_cast<const char *>(&all), Size});
     }
 
     /// The next bits, the highest first.
@@ -158,30 +159,19 @@ class message_writer
         return bytes_.view().substr(part.begin, part.end - part.begin);
     }
 
-    /// Whether it is a message, all of it; then the bytes are moved out, and `at`, which has its parameters, says where
-    /// its fields are. One without bytes is none: nobody could tell that it has been sent.
+    /// Whether it is a message, all of it; then the bytes are moved out, and `at`, which is as new, says where its
+    /// fields are. One without bytes is none: nobody could tell that it has been sent.
     template <class Message>
     bool ends(message_bytes &made, typename Message::places &at)
     {
-        return size() > 0 && is<Message>(made, at);
+        return size() > 0 && is_whole<Message>(made, at, [] { return typename Message::places(); });
     }
 
-    /// The same of one that is part of another, and may have no bytes.
+    /// The same of one that is part of another, and may have no bytes; `at` has its parameters.
     template <class Message>
     bool is(message_bytes &made, typename Message::places &at)
     {
-        if (!fits_) {
-            return false;
-        }
-        const std::size_t whole = size();
-        if (bytes_.data() != nullptr) {
-            bytes_.end_at(whole);
-        }
-        if (!is_read<Message>(at) || static_cast<const message_places &>(at).whole.end != whole) {
-            return false;
-        }
-        made = std::move(bytes_);
-        return true;
+        return is_whole<Message>(made, at, [first = at] { return first; });
     }
 
   private:
@@ -190,15 +180,32 @@ class message_writer
     // Offsets have 32 bits.
     static constexpr std::size_t most_bytes = std::numeric_limits<std::uint32_t>::max();
 
+    // `first` gives the places as they are now.
+    template <class Message>
+    bool is_whole(message_bytes &made, typename Message::places &at, const auto &first)
+    {
+        if (!fits_) {
+            return false;
+        }
+        const std::size_t whole = size();
+        if (bytes_.data() != nullptr) {
+            bytes_.end_at(whole);
+        }
+        if (!is_read<Message>(at, first) || static_cast<const message_places &>(at).whole.end != whole) {
+            return false;
+        }
+        made = std::move(bytes_);
+        return true;
+    }
+
     // Whether the bytes begin with a message.
     template <class Message>
-    bool is_read(typename Message::places &at) const
+    bool is_read(typename Message::places &at, const auto &first) const
     {
-        const typename Message::places first = at;
         if (read_quickly<Message>(bytes_.view(), true, at).after != nullptr) [[likely]] {
             return true;
         }
-        at = first;
+        at = first();
         unfinished_message unfinished;
         unfinished.keep_streams();
         message_reader in(bytes_.view(), true, unfinished);
