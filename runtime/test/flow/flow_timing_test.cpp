@@ -83,7 +83,8 @@ TEST_P(FlowTiming, ANodesTimeIsDividedByWhatItGoesTo)
     const divided_counts &begin = of_node(nodes, sample::node_Begin);
     EXPECT_EQ(begin.whole.times(), 16u);
     EXPECT_GE(sum_of(begin, time_kind::ran) + sum_of(begin, time_kind::queued), 16ms);
-    EXPECT_EQ(time_of(begin, time_kind::parked, 1), 0ns);
+    // But for what the kernel of a busy machine may take of it.
+    EXPECT_EQ(sum_of(begin, time_kind::parked), sum_of(begin, flux::park_reason::kernel));
     const divided_counts &one = of_node(nodes, sample::node_One);
     EXPECT_GE(time_of(one, time_kind::parked), 3900us);
     EXPECT_GE(sum_of(one, flux::park_reason::sleep), 16 * 3900us);
