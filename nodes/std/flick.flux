@@ -48,13 +48,16 @@ record sending {
 Messages (const char *process, size_t channel, const char *binding, type M)
   => (flux::connection *connection, flick::instance self, M message) replicable;
 Messages = NextMessage(M, bindings, tcp.idle, tcp.first_byte, tcp.message, tcp.request, tcp.unix_mode);
-NextMessage (type M, const char *bindings, long idle_ms, long first_byte_ms, long message_ms, long request_ms, const char *unix_mode, const char *process, size_t channel, const char *binding)
+NextMessage (type M, const char *bindings, long idle_ms, long first_byte_ms, long message_ms, long request_ms,
+    const char *unix_mode, const char *process, size_t channel, const char *binding)
   => (flux::connection *connection, flick::instance self, M message) replicable;
 
 // What has come on a channel of any instance, or its end, where the bytes themselves are sent on.
-Bytes (const char *process, size_t channel, const char *binding) => (flux::connection *connection, flick::instance self) replicable;
+Bytes (const char *process, size_t channel, const char *binding)
+  => (flux::connection *connection, flick::instance self) replicable;
 Bytes = NextBytes(bindings, tcp.idle, tcp.first_byte, tcp.message, tcp.request, tcp.unix_mode);
-NextBytes (const char *bindings, long idle_ms, long first_byte_ms, long message_ms, long request_ms, const char *unix_mode, const char *process, size_t channel, const char *binding)
+NextBytes (const char *bindings, long idle_ms, long first_byte_ms, long message_ms, long request_ms,
+    const char *unix_mode, const char *process, size_t channel, const char *binding)
   => (flux::connection *connection, flick::instance self) replicable;
 
 // What goes wrong with a channel of any run and has a rule: `what` is the number of the event. The run waits for that rule.
@@ -74,11 +77,12 @@ All (size_t channel, const char *binding, flick::instance self) => (list<uint64>
 // which is empty where there is none.
 Peer (size_t channel, const char *binding, flick::instance self) => (text peer) silent;
 
-// An address without its port. That of a Unix socket has none.
+// An address without its port. That of a Unix socket, `unix:PATH`, has none, and stays as it is.
 Host (text peer) => (text host) {
   host = peer;
   let parts = split(peer, ":");
-  if length(parts) > 1 { host = peer[..length(peer) - length(parts[length(parts) - 1]) - 1]; }
+  if length(parts) > 1 && !starts_with(peer,
+      "unix:") { host = peer[..length(peer) - length(parts[length(parts) - 1]) - 1]; }
 };
 
 // Those of the channels of an array.
@@ -120,12 +124,14 @@ StoreGlobal (size_t place, type T, flick::instance self, T value) => ();
 // back, so that its next message comes. What is for a client that has left is dropped.
 Deliver (flux::connection *connection, flick::instance self, list<flick.sending> sends) => ();
 Deliver = Send(connect, dns.servers);
-Send (long connect_ms, const char *servers, flux::connection *connection, flick::instance self, list<flick.sending> sends) => ();
+Send (long connect_ms, const char *servers, flux::connection *connection, flick::instance self,
+    list<flick.sending> sends) => ();
 
 // Sends what a rule for what goes wrong has to send, and has the run go on.
 Answer (flick::instance self, flick::trouble wrong, list<flick.sending> sends) => ();
 Answer = Reply(connect, dns.servers);
-Reply (long connect_ms, const char *servers, flick::instance self, flick::trouble wrong, list<flick.sending> sends) => ();
+Reply (long connect_ms, const char *servers, flick::instance self, flick::trouble wrong, list<flick.sending> sends)
+  => ();
 
 // Where that fails the run ends.
 GiveUp (flick::trouble wrong) => ();
@@ -137,12 +143,14 @@ Fail (size_t channel, flux::connection *connection, flick::instance self, int er
 // counted, message by message. Gives the last of these.
 Relay (size_t to, type M, flux::connection *connection, flick::instance self) => (M last);
 Relay = Pass(M, connect, dns.servers);
-Pass (type M, long connect_ms, const char *servers, size_t to, flux::connection *connection, flick::instance self) => (M last);
+Pass (type M, long connect_ms, const char *servers, size_t to, flux::connection *connection, flick::instance self)
+  => (M last);
 
 // A run of a process for so many clients of a channel: each connection joins it, until there are as many.
 Gather (const char *process, size_t channel, const char *binding) => (flick::instance self) replicable;
 Gather = Join(bindings, tcp.idle, tcp.unix_mode);
-Join (const char *bindings, long idle_ms, const char *unix_mode, const char *process, size_t channel, const char *binding) => (flick::instance self) replicable;
+Join (const char *bindings, long idle_ms, const char *unix_mode, const char *process, size_t channel,
+    const char *binding) => (flick::instance self) replicable;
 
 // Has what a process sends to them that does so once: what they send is not read.
 Enter (size_t channel, flick::instance self) => ();
