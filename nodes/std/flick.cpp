@@ -101,6 +101,13 @@ flux::connections &made_for(const limits &of, process &by, std::size_t channel)
     return all;
 }
 
+// Whose it is: an end's of its own, or of a connection that runs share, of which that is seen by its order.
+void find_asked(flux::connection &on, instance &self)
+{
+    self.through = on.state<membership>()->shared;
+    self.from = self.through == nullptr ? asked_end(on) : nullptr;
+}
+
 // What has come on one of them is to be done with by then.
 void limit_flow(const limits &of)
 {
@@ -117,7 +124,8 @@ int next_of(const limits &of, const bound_channel &channel, flux::connection *&c
     process &by = process::of(channel.process);
     by.bindings_in(channel.bindings);
     const binding &to = by.bind(channel.number, channel.binding);
-    for (self.from = nullptr; self.from == nullptr;) {
+    self = {};
+    while (self.from == nullptr && self.through == nullptr) {
         int error = 0;
         if (to.connects) {
             error = next(made_for(of, by, channel.number));
@@ -129,7 +137,11 @@ int next_of(const limits &of, const bound_channel &channel, flux::connection *&c
         if (error != 0) {
             return error;
         }
-        self.from = to.connects ? asked_end(*connection) : own_end(*connection, by, channel.number);
+        if (to.connects) {
+            find_asked(*connection, self);
+        } else {
+            self.from = own_end(*connection, by, channel.number);
+        }
     }
     return 0;
 }
@@ -146,11 +158,27 @@ int next_message(const limits &of, const bound_channel &channel, flux::connectio
         flux::first_look *const first = by.judges(channel.number) ? &early : nullptr;
         return tcp::next_message(at, limits, of.unix_mode, connection, into, nullptr, nullptr, first);
     };
-    const int error = next_of(of, channel, connection, self, next, accepted);
-    if (error == 0) {
+    return next_of(of, channel, connection, self, next, accepted);
+}
+
+bool came(instance &self, flux::connection &connection, message_role as, std::size_t size)
+{
+    if (self.through == nullptr) {
         self.from->has_input();
+        if (self.from->counts()) {
+            self.from->came(as);
+        }
+        return true;
     }
-    return error;
+    // The next can come on it, whatever becomes of this one.
+    self.at_work = self.through->came(as, size);
+    connection.give_back();
+    if (self.at_work == nullptr) {
+        return false;
+    }
+    self.from = &self.at_work->from();
+    self.at_work->by().has_input();
+    return true;
 }
 
 int NextFault(NextFault_in *in, NextFault_out *out)
@@ -291,9 +319,9 @@ int Bind(Bind_in *in)
 namespace {
 
 // What is for a client that has left is nobody's, nor is what goes wrong and has a rule for that.
-int send_one(run &of, const sending &what, bool is_part, milliseconds limit, const char *servers)
+int send_one(run &of, const sending &what, bool is_part, bool awaits_room, milliseconds limit, const char *servers)
 {
-    const request asked{what.what, what.replies, what.may_repeat, what.in_order, is_part};
+    const request asked{what.what, what.replies, what.may_repeat, what.in_order, is_part, awaits_room};
     while (true) {
         const auto to = of.reach(what.channel, what.element, limit, servers);
         if (!to.has_value()) {
@@ -301,6 +329,13 @@ int send_one(run &of, const sending &what, bool is_part, milliseconds limit, con
         }
         if (*to == nullptr) {
             return 0;
+        }
+        if ((*to)->is_shared() && (what.replies < 0 || what.what.stream() != nullptr)) {
+            // It cannot be said whose the replies are, or others would wait for it to come.
+            if (const int error = of.take_own(**to, limit, servers); error != 0) {
+                return error;
+            }
+            continue;
         }
         const flux::io_result<void> sent = (*to)->send(asked);
         if (sent.has_value() || (*to)->accepted()) {
@@ -312,13 +347,14 @@ int send_one(run &of, const sending &what, bool is_part, milliseconds limit, con
     }
 }
 
-int send_all(run &of, const std::vector<sending> &sends, long connect_ms, const char *servers)
+int send_all(run &of, const std::vector<sending> &sends, bool awaits_room, long connect_ms, const char *servers)
 {
     const auto has_reply = [](const sending &each) { return each.in_order && each.replies > 0; };
     const auto last = std::find_if(sends.rbegin(), sends.rend(), has_reply);
     for (const sending &each : sends) {
         const bool is_part = has_reply(each) && &each != &*last;
-        if (const int error = send_one(of, each, is_part, milliseconds(connect_ms), servers); error != 0) {
+        const milliseconds limit(connect_ms);
+        if (const int error = send_one(of, each, is_part, awaits_room, limit, servers); error != 0) {
             return error;
         }
     }
@@ -329,7 +365,14 @@ int send_all(run &of, const std::vector<sending> &sends, long connect_ms, const 
 int send_in_turn(const Send_in &in)
 {
     end &from = *in.self.from;
-    if (from.is_of_server()) {
+    if (reply *const one = in.self.at_work.get()) {
+        if (const int error = one->await_turn(); error != 0) {
+            return error;
+        }
+        if (one->is_of_part()) {
+            return 0;
+        }
+    } else if (from.is_of_server()) {
         if (const int error = from.await_order(); error != 0) {
             return error;
         }
@@ -337,7 +380,18 @@ int send_in_turn(const Send_in &in)
             return 0;
         }
     }
-    return send_all(in.self.of(), in.sends, in.connect_ms, in.servers);
+    // Who passes replies on makes room by that, so he does not wait for any.
+    return send_all(in.self.of(), in.sends, !from.is_of_server(), in.connect_ms, in.servers);
+}
+
+// The flow has done with what has come.
+int end_flow(const instance &self, flux::connection &connection)
+{
+    if (self.at_work != nullptr) {
+        self.at_work->settle(true);
+        return 0;
+    }
+    return end_pass(connection, *self.from);
 }
 
 } // namespace
@@ -351,12 +405,12 @@ int Send(Send_in *in)
         // What a rule for that answers comes before the answers to what follows.
         error = of.await_settled();
     }
-    return error != 0 ? error : end_pass(*in->connection, *in->self.from);
+    return error != 0 ? error : end_flow(in->self, *in->connection);
 }
 
 int Reply(Reply_in *in)
 {
-    const int error = send_all(in->self.of(), in->sends, in->connect_ms, in->servers);
+    const int error = send_all(in->self.of(), in->sends, false, in->connect_ms, in->servers);
     if (error == 0) {
         in->wrong->settle(true);
     }
@@ -378,7 +432,7 @@ int Enter(Enter_in *in)
 int Close(Close_in *in)
 {
     run &of = in->self.of();
-    const int error = send_all(of, in->sends, in->connect_ms, in->servers);
+    const int error = send_all(of, in->sends, false, in->connect_ms, in->servers);
     of.finish_all();
     return error;
 }
@@ -402,7 +456,7 @@ int Fail(Fail_in *in)
         return in->error;
     }
     const int error = of.await_settled();
-    return error != 0 ? error : end_pass(*in->connection, *in->self.from);
+    return error != 0 ? error : end_flow(in->self, *in->connection);
 }
 
 int end_pass(flux::connection &connection, end &from)
@@ -415,6 +469,18 @@ int end_pass(flux::connection &connection, end &from)
     const int error = flux::take(connection.give_back_behind_streams());
     from.end_work();
     return error;
+}
+
+void pass_on(std::shared_ptr<reply> one, std::size_t to, const flux::message &what)
+{
+    run &by = one->by();
+    by.has_input();
+    const end *const there = by.at(to, 0);
+    const bool is_nobodys = there == nullptr && (by.is_over() || !by.of().at(to).to.connects);
+    if (one->has_turn() && (is_nobodys || one->is_of_part() || (there != nullptr && by.at(to, 0)->send_now(what)))) {
+        return one->settle(true);
+    }
+    watch::of_loop().pass_on({std::move(one), to, what, flux::running_flow->deadline()});
 }
 
 int pass_bytes(end &to, flux::connection &connection, end &from)

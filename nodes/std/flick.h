@@ -4,6 +4,7 @@
 #include "flick_end.h"
 #include "flick_merge.h"
 #include "flick_run.h"
+#include "flick_shared.h"
 #include "flick_watch.h"
 
 #include "flux/connection.hpp"
@@ -39,6 +40,14 @@ struct bound_channel {
 int next_message(const limits &of, const bound_channel &channel, flux::connection *&connection, instance &self,
                  flux::message_parse &into);
 
+/// A message of this size has come on the connection: whether it is for `self`, which has it then; else nobody wants it,
+/// and the connection is given back. Throws `std::bad_alloc`.
+bool came(instance &self, flux::connection &connection, message_role as, std::size_t size);
+
+/// Sends on what has come on a connection that runs share, without waiting; or else has a flow of its own do that.
+/// Throws `std::bad_alloc`.
+void pass_on(std::shared_ptr<reply> one, std::size_t to, const flux::message &what);
+
 /// As the node `Pass`, as they come.
 int pass_bytes(end &to, flux::connection &connection, end &from);
 /// Where this ends a flow that has passed on what has come: gives the connection back.
@@ -53,17 +62,18 @@ int NextMessage(const char *bindings, long idle_ms, long first_byte_ms, long mes
                 const char *unix_mode, const char *process, std::size_t channel, const char *binding,
                 flux::connection *&connection, instance &self, Message &message)
 {
-    flux::typed_parse<Message> parse;
     const limits of{milliseconds(idle_ms), milliseconds(first_byte_ms), milliseconds(message_ms),
                     milliseconds(request_ms), unix_mode};
-    const int error = next_message(of, {process, channel, binding, bindings}, connection, self, parse);
-    if (error == 0) {
+    while (true) {
+        flux::typed_parse<Message> parse;
+        if (const int error = next_message(of, {process, channel, binding, bindings}, connection, self, parse)) {
+            return error;
+        }
         message = parse.message();
-        if (self.from->counts()) {
-            self.from->came(role_of(message));
+        if (came(self, *connection, role_of(message), message.wire().size())) {
+            return 0;
         }
     }
-    return error;
 }
 
 /// As `Pass`, message by message, as they are counted. Where the client has left, which is null then, they are dropped.
@@ -94,11 +104,34 @@ int pass_messages(end *to, flux::connection &connection, end &from, Message &las
     return end_pass(connection, from);
 }
 
+/// The same for a connection that runs share.
+template <class Message>
+int pass_shared(std::size_t to, flux::connection &connection, shared_connection &from, Message &last)
+{
+    const std::shared_ptr<shared_connection> stays = from.shared_from_this();
+    do {
+        flux::typed_parse<Message> parse;
+        const flux::io_result<void> read = connection.receive_message(parse);
+        if (!read.has_value()) {
+            from.end_read(connection, read.error(), parse);
+            return read.error() == ENODATA || read.error() == flux::end_of_input ? 0 : read.error();
+        }
+        last = parse.message();
+        if (std::shared_ptr<reply> one = from.came(role_of(last), last.wire().size())) {
+            pass_on(std::move(one), to, last);
+        }
+    } while (connection.has_unread());
+    return flux::take(connection.give_back());
+}
+
 /// The node of that name for messages of this class.
 template <class Message>
 int Pass(long connect_ms, const char *servers, std::size_t to, flux::connection *connection, const instance &self,
          Message &last)
 {
+    if (self.through != nullptr) {
+        return pass_shared(to, *connection, *self.through, last);
+    }
     const auto there = self.of().reach(to, 0, milliseconds(connect_ms), servers);
     if (!there.has_value()) {
         return there.error();

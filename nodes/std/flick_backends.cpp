@@ -1,6 +1,7 @@
 #include "flick_backends.h"
 
 #include "flick_end.h"
+#include "flick_shared.h"
 
 #include "flux/error.hpp"
 #include "flux/flow/flow.hpp"
@@ -29,7 +30,12 @@ backends::waiting_flow::waiting_flow() : wait(*flux::running_flow, flux::park_re
 backends::backends(std::string name, const binding &to)
     : name_(std::move(name)), to_(to), all_(to.addresses.size()), last_asked_(all_.size())
 {
+    for (server &each : all_) {
+        each.shared = std::make_unique<shared_connections>();
+    }
 }
+
+backends::~backends() = default;
 
 bool backends::is_well(const server &one) const noexcept
 {
@@ -208,6 +214,7 @@ void backends::checked(std::size_t which, bool is_well) noexcept
         const bool may = to_.ejects_the_last || !is_last(which);
         if (!of.is_down && may && of.failures >= std::max<std::size_t>(to_.eject_after, 1)) {
             of.is_down = true;
+            of.shared->cut();
             flux::log_line("the server %s of the channel `%s` fails its checks, and is left out",
                            address(which).c_str(), name_.c_str());
         }

@@ -30,6 +30,7 @@
 namespace flick {
 
 class end;
+class shared_connections;
 
 /// Of one channel.
 class backends
@@ -37,6 +38,7 @@ class backends
   public:
     /// `name` is the channel's.
     backends(std::string name, const binding &to);
+    ~backends();
     backends(const backends &) = delete;
     backends &operator=(const backends &) = delete;
 
@@ -62,6 +64,9 @@ class backends
     int take(std::size_t which, flux::moment until, std::shared_ptr<end> &kept) noexcept;
     /// The place of a connection that is over, or was not made.
     void free_place(std::size_t which) noexcept;
+
+    /// The connections to a server that runs share.
+    shared_connections &shared(std::size_t which) noexcept { return *all_[which].shared; }
 
     /// Nobody has it any more, and its connection could be used again. Whether it is kept; else it is to be closed.
     bool keep(std::shared_ptr<end> unused) noexcept;
@@ -108,6 +113,7 @@ class backends
         flux::intrusive_list<waiting_flow> line;
         // In the order in which they were given back.
         std::deque<kept_end> kept;
+        std::unique_ptr<shared_connections> shared;
     };
 
     bool is_well(const server &one) const noexcept;

@@ -68,6 +68,9 @@ class reader
         return found;
     }
 
+    /// Whether a number is next.
+    bool at_number() const noexcept { return !at_end() && std::isdigit(static_cast<unsigned char>(text_[at_])) != 0; }
+
     std::size_t number(const char *help, std::size_t least)
     {
         const std::string_view next = peek();
@@ -219,12 +222,15 @@ void read_clause(reader &from, binding &into)
         }
     } else if (from.takes("retry")) {
         into.retries = from.number("write how often at most, `retry 1`", 0);
+    } else if (from.takes("shared")) {
+        const char *const help = "write how many connections to each server there are at most, `shared 2`";
+        into.shared = from.at_number() ? from.number(help, 1) : 1;
     } else if (from.takes("at")) {
         from.needs("most", "write `at most 1000`");
         into.most = from.number("write how many at most, `at most 1000`", 1);
         into.queue = from.takes("queue") ? from.number("write how many may wait, `queue 100`", 0) : into.queue;
     } else {
-        from.fail("write `keep 32 for 60s`, `check every 2s`, `eject after 3 for 10s`, `retry 1` or "
+        from.fail("write `keep 32 for 60s`, `check every 2s`, `eject after 3 for 10s`, `retry 1`, `shared` or "
                   "`at most 1000 queue 100`");
     }
 }
@@ -240,10 +246,16 @@ binding read_all(reader from, bool is_array)
         }
     }
     const bool says_of_servers = made.keep != 0 || made.check_every.count() != 0 || made.eject_after != 0 ||
-                                 made.retries != 0;
+                                 made.retries != 0 || made.shared != 0;
     if (!made.connects && says_of_servers) {
         from.fail("clients connect to this channel, so say no more of it than `at most 1000`; one that connects is "
                   "`connect:127.0.0.1:7000`");
+    }
+    if (made.shared != 0 && made.keep != 0) {
+        from.fail("connections that are `shared` stay open as long as they are used: leave out `keep`");
+    }
+    if (made.shared != 0 && made.most != 0 && made.most < made.shared) {
+        from.fail("there are fewer connections `at most` than are `shared`: write as many, or leave one of both out");
     }
     return made;
 }

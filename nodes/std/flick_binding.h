@@ -8,6 +8,7 @@
 //           | "check" [ TEXT "expects" TEXT ] "every" DURATION [ "back" "after" NUMBER ]
 //           | "eject" "after" NUMBER [ "for" DURATION ] [ "even" "the" "last" ]
 //           | "retry" NUMBER
+//           | "shared" [ NUMBER ]
 //           | "at" "most" NUMBER [ "queue" NUMBER ]
 // ```
 //
@@ -47,6 +48,8 @@ struct binding {
     bool ejects_the_last = false;
     /// How often a request that may be is sent again.
     std::size_t retries = 0;
+    /// How many connections to a server all runs share; 0 where each run has its own.
+    std::size_t shared = 0;
     /// How many connections to one server there may be, or clients: 0 is no limit. And how many flows may wait for one.
     std::size_t most = 0;
     std::size_t queue = 1024;

@@ -1,10 +1,10 @@
 #include "flick_end.h"
 
 #include "flick_process.h"
+#include "flick_shared.h"
 
 #include "flux/error.hpp"
 #include "flux/flow/flow.hpp"
-#include "flux/io/park.hpp"
 #include "flux/message_stream.hpp"
 #include "flux/send_message.hpp"
 
@@ -21,11 +21,6 @@ constexpr std::size_t most_asked = 256;
 
 } // namespace
 
-/// A flow that waits for its turn to send.
-struct end::turn : flux::listed<turn> {
-    flux::park wait{*flux::running_flow, flux::park_reason::flow};
-};
-
 end::~end()
 {
     if (of_ != nullptr) {
@@ -33,7 +28,7 @@ end::~end()
     }
     if (servers_ != nullptr) {
         *all_open_ -= own_open_;
-        servers_->free_place(server_);
+        is_shared() ? void() : servers_->free_place(server_);
     }
     if (clients_ != nullptr) {
         --*clients_;
@@ -52,6 +47,20 @@ void end::use(std::shared_ptr<backends> servers, std::size_t server) noexcept
     servers_ = std::move(servers);
     server_ = server;
     count_open();
+}
+
+void end::share(std::shared_ptr<shared_connection> on)
+{
+    coming_ = of_->coming(channel_, element_);
+    on->add(shared_from_this());
+    servers_ = on->servers();
+    server_ = on->server();
+    counts_ = true;
+    is_ordered_ = of_->of().at(channel_).is_ordered;
+    // Its server may have ended it just now.
+    repeats_ = std::max<std::size_t>(servers_->bound_to().retries, on->was_asked() ? 1 : 0);
+    all_open_ = &servers_->open_at(server_);
+    shared_ = std::move(on);
 }
 
 // Where it is known what is answered, what is not; else the connection is one.
@@ -140,6 +149,22 @@ void end::ask_all(std::vector<request> asked, std::size_t repeats) noexcept
     repeats_ = repeats;
     awaited_ = asked_.size();
     count_open();
+    if (is_shared()) {
+        is_asking_again_ = true;
+        const std::vector<request> all = asked_;
+        const auto send_one = [&](const request &each) {
+            bool is_noted = false;
+            return !is_broken_ && shared_->send(*this, each, is_noted).has_value();
+        };
+        const bool are_sent = std::all_of(all.begin(), all.end(), send_one);
+        is_asking_again_ = false;
+        if (!are_sent && !is_broken_) {
+            const std::shared_ptr<run> last = of_;
+            leave_shared();
+            last->lost(*this);
+        }
+        return;
+    }
     unsent_ = asked_.size();
     const auto send_next = [&] {
         const request next = asked_[asked_.size() - unsent_];
@@ -207,6 +232,9 @@ void end::end_work() noexcept
 // Where nothing is sent there any more by this run: it is kept for another, or its output ends.
 void end::settle() noexcept
 {
+    if (is_shared()) {
+        return settle_shared();
+    }
     if (!is_finished_ || senders_ != 0 || is_broken_ || is_output_ended_) {
         return;
     }
@@ -226,6 +254,91 @@ void end::settle() noexcept
     }
     is_output_ended_ = true;
     end_output();
+}
+
+// Where nothing is sent there any more by this run, and nothing is to come, it leaves the others.
+void end::settle_shared() noexcept
+{
+    if (!is_finished_ || senders_ != 0 || is_broken_ || is_kept() || (awaited_ != 0 && !of_->is_over())) {
+        return;
+    }
+    const std::shared_ptr<run> last = of_;
+    leave_shared();
+    last->released(*this);
+}
+
+void end::leave_shared() noexcept
+{
+    const std::shared_ptr<end> stays = shared_from_this();
+    if (!is_broken_) {
+        of_ = nullptr;
+        shared_->remove(*this);
+    }
+}
+
+int end::await_answers() noexcept
+{
+    int error = 0;
+    while (error == 0 && (awaited_ != 0 || senders_ != 0) && !is_broken_) {
+        error = coming_->await_change();
+    }
+    return error;
+}
+
+int end::await_room() noexcept
+{
+    int error = 0;
+    while (error == 0 && !is_broken_ && !coming_->has_room(awaited_)) {
+        error = coming_->await_change();
+    }
+    return error;
+}
+
+void end::answered(message_role as, std::size_t size) noexcept
+{
+    coming_->has_come(size);
+    if (as == message_role::interim) {
+        repeats_ = 0; // its reply has begun
+        return;
+    }
+    --awaited_;
+    count_open();
+    servers_->answered(server_);
+    if (!asked_.empty()) {
+        asked_.erase(asked_.begin());
+    }
+    if (awaited_ == 0) {
+        repeats_ = servers_->bound_to().retries;
+        asked_.clear();
+        coming_->changed();
+        settle_shared();
+    }
+}
+
+// Where its run has asked nothing, the next is asked on another connection.
+void end::connection_ended(event what, const std::string &why, bool stops) noexcept
+{
+    is_broken_ = true;
+    coming_->changed();
+    if (is_kept()) {
+        return;
+    }
+    if (stops) {
+        return of_->lost(*this);
+    }
+    if (awaited_ == 0) {
+        is_repeated_ = true;
+        return of_->parted(*this);
+    }
+    is_repeated_ = repeats_ != 0 && asked_.size() == awaited_ && of_->ask_again(*this, std::move(asked_), repeats_);
+    if (is_repeated_) {
+        return;
+    }
+    try {
+        of_->lost(*this, what, why);
+    } catch (const std::bad_alloc &) {
+        of_->lost(*this);
+    }
 }
 
 // Whether the end of what the server sends may not be the end of the run.
@@ -261,7 +374,7 @@ flux::io_result<void> end::in_turn(Send send) noexcept
     const std::shared_ptr<end> stays = shared_from_this();
     ++senders_;
     was_used_ = true;
-    flux::io_result<void> sent = await_turn();
+    flux::io_result<void> sent = turns_.await();
     if (sent.has_value()) {
         sent = is_broken_ ? flux::io_result<void>(flux::unexpected(ECONNRESET)) : send();
         if (!sent.has_value() && !std::exchange(is_broken_, true)) {
@@ -272,7 +385,7 @@ flux::io_result<void> end::in_turn(Send send) noexcept
             }
         }
         is_asked_ = true;
-        pass_turn();
+        turns_.pass();
     }
     end_sending();
     return sent;
@@ -310,13 +423,8 @@ void end::has_input() noexcept
 
 void end::failed(int error, const flux::message_parse &wanted) noexcept
 {
-    try {
-        what_ = error == EBADMSG ? event::malformed : event::broken;
-        why_ = error == EBADMSG ? std::string("no ") + wanted.facts().name + ": " + wanted.fault()
-                                : flux::describe_error(error).c_str();
-    } catch (const std::bad_alloc &) {
-        why_.clear();
-    }
+    what_ = event_of(error);
+    why_ = told_of(error, wanted);
 }
 
 void end::end_behind_rule() noexcept
@@ -331,6 +439,9 @@ flux::io_result<void> end::send(const request &what) noexcept
     if (servers_ == nullptr) {
         return in_turn([&] { return send_alone(what.what); });
     }
+    if (is_shared()) {
+        return send_shared(what);
+    }
     bool is_noted = false;
     const flux::io_result<void> sent = in_turn([&] {
         is_noted = note(what);
@@ -340,6 +451,41 @@ flux::io_result<void> end::send(const request &what) noexcept
         return is_noted ? flux::io_result<void>() : flux::unexpected(EAGAIN);
     }
     return sent;
+}
+
+flux::io_result<void> end::send_shared(const request &what) noexcept
+{
+    const std::shared_ptr<end> stays = shared_from_this();
+    ++senders_;
+    bool is_noted = false;
+    flux::io_result<void> sent;
+    if (const int error = what.awaits_room ? await_room() : 0; error != 0) {
+        sent = flux::unexpected(error);
+    } else if (is_broken_ || is_finished_) {
+        sent = flux::unexpected(is_broken_ ? ECONNRESET : EPIPE);
+    } else {
+        sent = shared_->send(*this, what, is_noted);
+    }
+    if (--senders_ == 0) {
+        coming_->changed();
+        settle_shared();
+    }
+    if (!sent.has_value() && is_repeated_) {
+        return is_noted ? flux::io_result<void>() : flux::unexpected(EAGAIN);
+    }
+    return sent;
+}
+
+bool end::send_now(const flux::message &what) noexcept
+{
+    if (servers_ != nullptr || is_broken_ || is_finished_ || what.stream() != nullptr || !turns_.are_free()) {
+        return false;
+    }
+    const std::string_view bytes = what.wire();
+    const iovec whole{const_cast<char *>(bytes.data()), bytes.size()};
+    was_used_ = true;
+    is_asked_ = true;
+    return through_->send_later({&whole, 1});
 }
 
 flux::io_result<void> end::send(std::string_view bytes) noexcept
@@ -391,33 +537,6 @@ void end::end_input(flux::connection &own) noexcept
         own.close();
     } else {
         own.detach();
-    }
-}
-
-flux::io_result<void> end::await_turn() noexcept
-{
-    if (is_sending_) {
-        turn own;
-        line_.push_back(own);
-        if (const flux::park_end how = own.wait.wait(); how != flux::park_end::completed) {
-            line_.remove(own);
-            return flux::unexpected(error_of(how));
-        }
-    }
-    is_sending_ = true;
-    return {};
-}
-
-// Whoever is first in the line sends from now on. One whose time is over leaves the line by itself.
-void end::pass_turn() noexcept
-{
-    is_sending_ = false;
-    for (turn *each = line_.first(); each != nullptr; each = flux::intrusive_list<turn>::next(*each)) {
-        if (each->wait.end(flux::park_end::completed)) {
-            is_sending_ = true;
-            line_.remove(*each);
-            return;
-        }
     }
 }
 

@@ -20,6 +20,7 @@
 
 #include "flick_backends.h"
 #include "flick_run.h"
+#include "flick_turns.h"
 
 #include "flux/io/multiplexer.hpp"
 #include "flux/message.hpp"
@@ -46,6 +47,9 @@ class end final : public flux::multiplexer, public std::enable_shared_from_this<
 
     /// It is one of a server, whose place it has.
     void use(std::shared_ptr<backends> servers, std::size_t server) noexcept;
+    /// The same, and its connection is one that runs share. Throws `std::bad_alloc`.
+    void share(std::shared_ptr<shared_connection> on);
+    bool is_shared() const noexcept { return shared_ != nullptr; }
     std::size_t server() const noexcept { return server_; }
     bool is_of_server() const noexcept { return servers_ != nullptr; }
     /// It is one of so many, as long as it lasts.
@@ -103,6 +107,31 @@ class end final : public flux::multiplexer, public std::enable_shared_from_this<
     /// The flow that has the connection has seen the end of what the peer sends: it has it no longer.
     void end_input(flux::connection &own) noexcept;
 
+    // Of one that is shared:
+
+    /// The run that has it; null where it has left.
+    const std::shared_ptr<run> &owner() const noexcept { return of_; }
+    /// Whether its replies have an order.
+    bool is_ordered() const noexcept { return is_ordered_; }
+    /// What has come for its run.
+    const std::shared_ptr<replies> &coming() const noexcept { return coming_; }
+    /// Which it is of the ends of its connection.
+    std::size_t place_among() const noexcept { return place_among_; }
+    void place_among(std::size_t place) noexcept { place_among_ = place; }
+    /// A request is sent, and its replies are awaited. Whether there was memory to note it.
+    bool is_sent(const request &what) noexcept { return is_asking_again_ || note(what); }
+    /// A reply of this size has come, which is given to its run.
+    void answered(message_role as, std::size_t size) noexcept;
+    /// Its connection has ended.
+    void connection_ended(event what, const std::string &why, bool stops) noexcept;
+    /// Waits until all has come that was asked. Gives 0, or the error of the wait.
+    int await_answers() noexcept;
+    /// Its run has done with it.
+    void leave_shared() noexcept;
+
+    /// Sends this without waiting, where that is possible; not to a server.
+    bool send_now(const flux::message &what) noexcept;
+
     /// Nothing is sent any more behind what flows send now: then the peer comes to the end of its input.
     void finish() noexcept;
 
@@ -131,21 +160,20 @@ class end final : public flux::multiplexer, public std::enable_shared_from_this<
     void end_behind_rule() noexcept;
 
   private:
-    struct turn;
-
     template <class Send>
     flux::io_result<void> in_turn(Send send) noexcept;
     flux::io_result<void> send_alone(const flux::message &what) noexcept;
+    flux::io_result<void> send_shared(const request &what) noexcept;
+    int await_room() noexcept;
     bool note(const request &what) noexcept;
     void stop_counting() noexcept;
     void count_open() noexcept;
     void settle() noexcept;
+    void settle_shared() noexcept;
     bool goes_on_behind_end() const noexcept;
     bool goes_on() noexcept;
     void lost(int error) noexcept;
     flux::io_result<bool> relay_alone(flux::connection &from) noexcept;
-    flux::io_result<void> await_turn() noexcept;
-    void pass_turn() noexcept;
     void end_sending() noexcept;
     void end_output() noexcept;
 
@@ -177,14 +205,18 @@ class end final : public flux::multiplexer, public std::enable_shared_from_this<
     bool is_repeated_ = false;
     // Its server has said that it will end it.
     bool ends_next_ = false;
+    // Of one that is shared.
+    std::shared_ptr<shared_connection> shared_;
+    std::shared_ptr<replies> coming_;
+    std::size_t place_among_ = 0;
+    bool is_asking_again_ = false;
     flux::connection *on_ = nullptr;
     // Null after its end.
     flux::stream *through_ = nullptr;
     std::string peer_;
     bool accepted_ = false;
-    // Whether a flow sends; those that wait behind it; and how many both are.
-    bool is_sending_ = false;
-    flux::intrusive_list<turn> line_;
+    // Whose turn it is to send; and how many send, or wait to.
+    turns turns_;
     std::size_t senders_ = 0;
     // Nothing more is to be sent; nothing can be sent any more; the source has done with it.
     bool is_finished_ = false;
@@ -219,7 +251,7 @@ message_role role_of(const Message &message)
 
 inline run &instance::of() const noexcept
 {
-    return all == nullptr ? from->of() : *all;
+    return all != nullptr ? *all : at_work != nullptr ? at_work->by() : from->of();
 }
 
 } // namespace flick

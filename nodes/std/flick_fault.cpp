@@ -3,11 +3,15 @@
 #include "flick_end.h"
 #include "flick_run.h"
 
+#include "flux/error.hpp"
 #include "flux/flow/flow.hpp"
 #include "flux/io/park.hpp"
+#include "flux/message/parse.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <iterator>
+#include <new>
 #include <utility>
 
 namespace flick {
@@ -16,6 +20,21 @@ event event_of(std::string_view name) noexcept
 {
     constexpr std::string_view names[event_count] = {"broken", "malformed", "unreachable", "failed"};
     return static_cast<event>(std::find(std::begin(names), std::end(names), name) - std::begin(names));
+}
+
+event event_of(int error) noexcept
+{
+    return error == EBADMSG ? event::malformed : event::broken;
+}
+
+std::string told_of(int error, const flux::message_parse &wanted) noexcept
+{
+    try {
+        return error == EBADMSG ? std::string("no ") + wanted.facts().name + ": " + wanted.fault()
+                                : flux::describe_error(error).c_str();
+    } catch (const std::bad_alloc &) {
+        return {};
+    }
 }
 
 fault::fault(std::shared_ptr<run> of, bool ends_run, std::shared_ptr<end> last, std::string what) noexcept

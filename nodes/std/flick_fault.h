@@ -11,8 +11,9 @@
 #include <string_view>
 
 namespace flux {
+class message_parse;
 class park;
-}
+} // namespace flux
 
 namespace flick {
 
@@ -35,6 +36,10 @@ constexpr std::size_t event_count = 4;
 
 /// The event of this name, which is one of them.
 event event_of(std::string_view name) noexcept;
+
+/// What has gone wrong where reading a message failed so, and in words; empty where there is no memory for that.
+event event_of(int error) noexcept;
+std::string told_of(int error, const flux::message_parse &wanted) noexcept;
 
 /// Something that went wrong, until its rule has run.
 class fault

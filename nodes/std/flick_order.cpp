@@ -3,6 +3,7 @@
 #include "flux/error.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace flick {
 
@@ -17,11 +18,11 @@ void wake_all(flux::intrusive_list<waiting_flow> &waiting) noexcept
     }
 }
 
-int wait_in(flux::intrusive_list<waiting_flow> &waiting) noexcept
+int wait_in(flux::intrusive_list<waiting_flow> &waiting, flux::moment until) noexcept
 {
     waiting_flow own;
     waiting.push_back(own);
-    const flux::park_end how = own.wait.wait();
+    const flux::park_end how = own.wait.wait(until);
     if (how != flux::park_end::completed) {
         waiting.remove(own);
     }
@@ -41,11 +42,16 @@ void reply_order::expect(place at, std::size_t replies, bool is_part)
     }
 }
 
+bool reply_order::has_turn(place at) const noexcept
+{
+    const iterator own = first_of(at);
+    return own == all_.end() || static_cast<std::size_t>(own - all_.begin()) == first_;
+}
+
 int reply_order::await(place at) noexcept
 {
     while (true) {
-        const iterator own = first_of(at);
-        if (own == all_.end() || static_cast<std::size_t>(own - all_.begin()) == first_) {
+        if (has_turn(at)) {
             return 0;
         }
         if (const int error = wait_in(waiting_); error != 0) {
@@ -78,11 +84,17 @@ void reply_order::answered(place at) noexcept
     wake_all(waiting_);
 }
 
-void reply_order::forget(place at) noexcept
+void reply_order::forget(place at, std::size_t but_first) noexcept
 {
     all_.erase(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(first_));
     first_ = 0;
-    std::erase_if(all_, [&](const expected &each) { return each.at == at; });
+    const auto is_gone = [&](const expected &each) {
+        const bool is_its_own = each.at == at;
+        const bool stays = is_its_own && but_first != 0;
+        but_first -= stays ? 1 : 0;
+        return is_its_own && !stays;
+    };
+    all_.erase(std::remove_if(all_.begin(), all_.end(), std::ref(is_gone)), all_.end());
     wake_all(waiting_);
 }
 

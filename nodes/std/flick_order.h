@@ -38,8 +38,11 @@ class reply_order
     /// It has answered.
     void answered(place at) noexcept;
 
-    /// Nothing more comes from there.
-    void forget(place at) noexcept;
+    /// Whether all is answered that was asked before what that place answers.
+    bool has_turn(place at) const noexcept;
+
+    /// Nothing more comes from there than so many that have come already.
+    void forget(place at, std::size_t but_first = 0) noexcept;
     /// It is not known any more what answers what: all goes on as it comes.
     void give_up() noexcept;
 

@@ -41,6 +41,7 @@ process::process(std::string_view text)
             made.name.resize(made.name.size() - (is_so ? 1 : 0));
             return is_so;
         };
+        made.is_unshareable = is_marked('~');
         made.is_ordered = is_marked('!');
         made.is_counted = is_marked('?');
     }
@@ -80,6 +81,15 @@ void process::bind_now(channel &of, const char *text)
         refuse_binding(of.name,
                        "its messages do not say how many replies they have, so nobody knows when another can use a "
                        "connection: declare a variable `replies` in the message, or leave out `keep`");
+    }
+    if (of.to.shared != 0 && !of.is_counted) {
+        refuse_binding(of.name,
+                       "its messages do not say how many replies they have, so nobody knows which reply is whose on a "
+                       "connection that is shared: declare a variable `replies` in the message, or leave out `shared`");
+    }
+    if (of.to.shared != 0 && of.is_unshareable) {
+        refuse_binding(of.name, "its replies have streams, or no rule reads them, so one client that is slow would hold "
+                                "up all others on a connection that is shared: leave out `shared`");
     }
     if (of.to.connects) {
         of.servers = std::make_shared<backends>(of.name, of.to);

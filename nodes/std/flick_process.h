@@ -22,6 +22,8 @@ namespace flick {
 /// What a connection has for its source: its end, which it owns by what it is sent through.
 struct membership {
     end *own = nullptr;
+    // Of one that runs share.
+    shared_connection *shared = nullptr;
 };
 
 /// A channel of a process.
@@ -33,6 +35,8 @@ struct channel {
     // What it takes says how many replies it has, and that they come in its order.
     bool is_counted = false;
     bool is_ordered = false;
+    // What it gives comes in streams, or is not read.
+    bool is_unshareable = false;
     // The channels that send to it.
     std::vector<std::size_t> fed_by;
     bool is_bound = false;

@@ -3,6 +3,7 @@
 #include "dns.h"
 #include "flick_end.h"
 #include "flick_process.h"
+#include "flick_shared.h"
 #include "flick_watch.h"
 
 #include "flux/error.hpp"
@@ -34,7 +35,7 @@ class coming_request
 
 } // namespace
 
-run::run(process &of) : of_(of), places_(of.size()) {}
+run::run(process &of) : of_(of), places_(of.size()), coming_(of.size()) {}
 
 end *run::at(std::size_t channel, std::size_t element) const noexcept
 {
@@ -66,7 +67,7 @@ flux::io_result<std::shared_ptr<end>> run::reach(std::size_t channel, std::size_
         std::vector<place> &all = places_[channel];
         all.resize(std::max(all.size(), to.addresses.size()));
         if (!all[element].is_connecting) {
-            return connect(channel, element, limit, servers);
+            return connect(channel, element, limit, servers, wanted::any);
         }
         if (const int error = wait_in(waiting_); error != 0) {
             return flux::unexpected(error);
@@ -75,11 +76,11 @@ flux::io_result<std::shared_ptr<end>> run::reach(std::size_t channel, std::size_
 }
 
 flux::io_result<std::shared_ptr<end>> run::connect(std::size_t channel, std::size_t element, milliseconds limit,
-                                                   const char *servers)
+                                                   const char *servers, wanted what)
 {
     const std::shared_ptr<run> stays = shared_from_this();
     places_[channel][element].is_connecting = true;
-    flux::io_result<std::shared_ptr<end>> made = obtain(channel, element, limit, servers, false);
+    flux::io_result<std::shared_ptr<end>> made = obtain(channel, element, limit, servers, what);
     places_[channel][element].is_connecting = false;
     if (made.has_value() && *made != nullptr && is_over_) {
         (*made)->finish();
@@ -93,49 +94,60 @@ flux::io_result<std::shared_ptr<end>> run::connect(std::size_t channel, std::siz
 
 // As `made_by`, within so long; without an exception, as others wait for what becomes of it.
 flux::io_result<std::shared_ptr<end>> run::obtain(std::size_t channel, std::size_t element, milliseconds limit,
-                                                  const char *servers, bool is_new) noexcept
+                                                  const char *servers, wanted what) noexcept
 {
     try {
         const flux::moment until = limit.count() == 0 ? flux::never : flux::running_io().now() + limit;
-        return made_by(channel, element, until, servers, is_new);
+        return made_by(channel, element, until, servers, what);
     } catch (const std::bad_alloc &) {
         return flux::unexpected(ENOMEM);
     }
 }
 
-// A connection that was kept, or a new one; where it cannot be made, to the next server, as often as may be.
+// One that runs share or that was kept, or a new one; where it cannot be made, to the next server, as often as may be.
 flux::io_result<std::shared_ptr<end>> run::made_by(std::size_t channel, std::size_t element, flux::moment until,
-                                                   const char *servers, bool is_new)
+                                                   const char *servers, wanted what)
 {
     const std::shared_ptr<backends> all = of_.at(channel).servers;
+    const binding &to = all->bound_to();
+    const bool is_shared = to.shared != 0 && what != wanted::own && of_.made(channel) != nullptr;
     for (std::size_t attempt = 0;; ++attempt) {
         const std::size_t server = all->choose(element + attempt);
         const coming_request own(all->open_at(server));
         all->asked(server);
-        std::shared_ptr<end> kept;
-        if (const int error = all->take(server, until, kept); error != 0) {
-            return flux::unexpected(error);
+        std::shared_ptr<shared_connection> known;
+        int error = is_shared ? all->shared(server).take(to.shared, until, known) : 0;
+        if (known != nullptr) {
+            return share(std::move(known), channel, element);
         }
-        if (kept != nullptr && (is_new || !kept->is_usable())) {
-            kept->cut(); // its place is free when that is over
-            --attempt;
-            continue;
+        if (error == 0) {
+            std::shared_ptr<end> kept;
+            const int refused = all->take(server, until, kept);
+            if (refused != 0) {
+                is_shared ? all->shared(server).failed(refused) : void();
+                return flux::unexpected(refused);
+            }
+            if (kept != nullptr && (what == wanted::fresh || !kept->is_usable())) {
+                kept->cut(); // its place is free when that is over
+                --attempt;
+                continue;
+            }
+            if (kept != nullptr) {
+                kept->begin_again(shared_from_this(), element);
+                return kept;
+            }
+            const flux::io_result<flux::connection *> connected = dns::connect(all->address(server), servers, until);
+            if (connected.has_value()) {
+                return is_shared ? made_shared(**connected, channel, element, server)
+                                 : made_of(**connected, channel, element, server);
+            }
+            error = connected.error();
+            all->free_place(server);
+            is_shared ? all->shared(server).failed(error) : void();
+            error != ECANCELED ? all->failed(server) : void();
         }
-        if (kept != nullptr) {
-            kept->begin_again(shared_from_this(), element);
-            return kept;
-        }
-        const flux::io_result<flux::connection *> connected = dns::connect(all->address(server), servers, until);
-        if (connected.has_value()) {
-            return made_of(**connected, channel, element, server);
-        }
-        all->free_place(server);
-        const bool was_cancelled = connected.error() == ECANCELED;
-        if (!was_cancelled) {
-            all->failed(server);
-        }
-        if (was_cancelled || attempt >= all->bound_to().retries) {
-            return unreachable(channel, all->address(server), connected.error());
+        if (error == ECANCELED || attempt >= to.retries) {
+            return unreachable(channel, all->address(server), error);
         }
     }
 }
@@ -176,6 +188,75 @@ flux::io_result<std::shared_ptr<end>> run::made_of(flux::connection &on, std::si
     return given.has_value() ? flux::io_result<std::shared_ptr<end>>(made) : flux::unexpected(given.error());
 }
 
+// Others may share it from now on.
+flux::io_result<std::shared_ptr<end>> run::made_shared(flux::connection &on, std::size_t channel, std::size_t element,
+                                                       std::size_t server)
+{
+    const std::shared_ptr<backends> &servers = of_.at(channel).servers;
+    shared_connections &all = servers->shared(server);
+    std::shared_ptr<shared_connection> made;
+    try {
+        made = std::make_shared<shared_connection>(servers, server);
+        made->begin(on);
+        on.state<membership>()->shared = made.get();
+        of_.made(channel)->adopt(on);
+        if (const flux::io_result<void> given = on.give_back(); !given.has_value()) {
+            all.failed(given.error());
+            return flux::unexpected(given.error());
+        }
+        all.made(made);
+    } catch (const std::bad_alloc &) {
+        made == nullptr ? servers->free_place(server) : void();
+        all.failed(ENOMEM);
+        throw;
+    }
+    return share(std::move(made), channel, element);
+}
+
+std::shared_ptr<end> run::share(std::shared_ptr<shared_connection> on, std::size_t channel, std::size_t element)
+{
+    const auto made = std::make_shared<end>(shared_from_this(), channel, element);
+    made->share(std::move(on));
+    return made;
+}
+
+int run::take_own(end &of, milliseconds limit, const char *servers)
+{
+    const std::shared_ptr<run> stays = shared_from_this();
+    const std::shared_ptr<end> before = of.shared_from_this();
+    const std::size_t channel = of.channel();
+    const std::size_t element = of.element();
+    if (at(channel, element) != &of) {
+        return 0; // another has been faster
+    }
+    places_[channel][element] = {.is_connecting = true};
+    if (const int error = before->await_answers(); error != 0) {
+        places_[channel][element] = {.there = before->is_over() ? nullptr : before.get()};
+        is_over_ ? before->finish() : void();
+        wake_all(waiting_);
+        return error;
+    }
+    before->leave_shared();
+    return flux::take(connect(channel, element, limit, servers, wanted::own));
+}
+
+const std::shared_ptr<replies> &run::coming(std::size_t channel, std::size_t element)
+{
+    std::vector<std::shared_ptr<replies>> &all = coming_[channel];
+    all.resize(std::max(all.size(), element + 1));
+    if (all[element] == nullptr) {
+        all[element] = std::make_shared<replies>();
+    }
+    return all[element];
+}
+
+void run::passed_on() noexcept
+{
+    if (has_ended_input_) [[unlikely]] {
+        finish_fed();
+    }
+}
+
 bool run::ask_again(end &of, std::vector<request> asked, std::size_t repeats) noexcept
 {
     place &at = places_[of.channel()][of.element()];
@@ -207,7 +288,7 @@ void run::repeat(std::size_t channel, std::size_t element, std::vector<request> 
                  milliseconds limit, const char *servers) noexcept
 {
     const std::shared_ptr<run> stays = shared_from_this();
-    const auto made = obtain(channel, element, limit, servers, true);
+    const auto made = obtain(channel, element, limit, servers, wanted::fresh);
     place &at = places_[channel][element];
     if (!made.has_value() || *made == nullptr) {
         at.is_connecting = false;
@@ -229,7 +310,9 @@ bool run::has_ended(std::size_t channel, std::size_t depth) const noexcept
 {
     const flick::channel &of = of_.at(channel);
     const auto is_open = [](const place &one) { return one.is_connecting || (one.there != nullptr && !one.has_ended); };
-    if (std::any_of(places_[channel].begin(), places_[channel].end(), is_open)) {
+    const auto comes = [](const std::shared_ptr<replies> &one) { return one != nullptr && !one->empty(); };
+    if (std::any_of(places_[channel].begin(), places_[channel].end(), is_open) ||
+        std::any_of(coming_[channel].begin(), coming_[channel].end(), comes)) {
         return false;
     }
     const auto feeder_has_ended = [&](std::size_t feeder) { return has_ended(feeder, depth + 1); };
@@ -240,6 +323,7 @@ bool run::has_ended(std::size_t channel, std::size_t depth) const noexcept
 void run::input_ended(end &of) noexcept
 {
     places_[of.channel()][of.element()].has_ended = true;
+    has_ended_input_ = true;
     if (!of.accepted()) {
         return finish_all();
     }
@@ -329,7 +413,8 @@ void run::forget(end &gone) noexcept
     place &at = all[gone.element()];
     if (at.there == &gone || at.repeating == &gone) {
         at = {.has_ended = true};
-        order_.forget({gone.channel(), gone.element()});
+        const std::size_t passed_on_later = gone.is_shared() ? gone.coming()->answered() : 0;
+        order_.forget({gone.channel(), gone.element()}, passed_on_later);
         wake_all(waiting_);
     }
 }

@@ -3,6 +3,7 @@
 
 #include "flick_fault.h"
 #include "flick_order.h"
+#include "flick_replies.h"
 #include "flick_waiting.h"
 
 #include "flux/connection.hpp"
@@ -25,6 +26,7 @@ class backends;
 class end;
 class process;
 class run;
+class shared_connection;
 
 /// A message to be sent, and what it says of its replies: how many there are, less than none where that cannot be told,
 /// whether it may be sent twice, and whether they come in the order of the requests. A part of what a client has asked
@@ -35,6 +37,8 @@ struct request {
     bool may_repeat = false;
     bool in_order = false;
     bool is_part = false;
+    // Who sends it reads no more of its own channel until there is room for the replies.
+    bool awaits_room = false;
 };
 
 /// One run of a process, as nodes have it: by the end from which the message came that is at work.
@@ -42,6 +46,9 @@ struct instance {
     end *from = nullptr;
     // The run itself, where no message is at work.
     std::shared_ptr<run> all;
+    // The reply that is at work, of a connection that runs share; and that connection, before it is known whose it is.
+    std::shared_ptr<reply> at_work;
+    shared_connection *through = nullptr;
 
     run &of() const noexcept;
     /// A number of it, as part of a key: its local state is held by it.
@@ -81,6 +88,15 @@ class run : public std::enable_shared_from_this<run>
     bool ask_again(end &of, std::vector<request> asked, std::size_t repeats) noexcept;
     /// Its connection has ended, and the next that is sent there has another one.
     void parted(end &of) noexcept;
+    /// Gives the run a connection of its own in the place of an end that is shared, as soon as all is answered that was
+    /// asked there. Gives 0, or what fails of that.
+    int take_own(end &of, milliseconds limit, const char *servers);
+
+    /// What has come of a server by shared connections.
+    const std::shared_ptr<replies> &coming(std::size_t channel, std::size_t element);
+    /// All that has come of one is passed on.
+    void passed_on() noexcept;
+
     /// Asks again.
     void repeat(std::size_t channel, std::size_t element, std::vector<request> asked, std::size_t repeats,
                 milliseconds limit, const char *servers) noexcept;
@@ -124,14 +140,20 @@ class run : public std::enable_shared_from_this<run>
         bool has_ended = false;
     };
 
+    // Which connection is wanted: any; one that was not kept; or one that nobody shares.
+    enum class wanted : unsigned char { any, fresh, own };
+
     flux::io_result<std::shared_ptr<end>> connect(std::size_t channel, std::size_t element, milliseconds limit,
-                                                  const char *servers);
+                                                  const char *servers, wanted what);
     flux::io_result<std::shared_ptr<end>> obtain(std::size_t channel, std::size_t element, milliseconds limit,
-                                                 const char *servers, bool is_new) noexcept;
+                                                 const char *servers, wanted what) noexcept;
     flux::io_result<std::shared_ptr<end>> made_by(std::size_t channel, std::size_t element, flux::moment until,
-                                                  const char *servers, bool is_new);
+                                                  const char *servers, wanted what);
     flux::io_result<std::shared_ptr<end>> made_of(flux::connection &on, std::size_t channel, std::size_t element,
                                                   std::size_t server);
+    flux::io_result<std::shared_ptr<end>> made_shared(flux::connection &on, std::size_t channel, std::size_t element,
+                                                      std::size_t server);
+    std::shared_ptr<end> share(std::shared_ptr<shared_connection> on, std::size_t channel, std::size_t element);
     flux::io_result<std::shared_ptr<end>> unreachable(std::size_t channel, const std::string &to, int error);
     void finish_fed() noexcept;
     bool has_ended(std::size_t channel, std::size_t depth) const noexcept;
@@ -139,6 +161,9 @@ class run : public std::enable_shared_from_this<run>
     process &of_;
     // By channel, and by element.
     std::vector<std::vector<place>> places_;
+    std::vector<std::vector<std::shared_ptr<replies>>> coming_;
+    // Something that comes to an end has done so.
+    bool has_ended_input_ = false;
     std::vector<std::any> state_;
     std::vector<flux::connection *> joined_;
     // Flows that wait for a connection that another makes.

@@ -32,7 +32,13 @@ void watch::add(std::shared_ptr<backends> servers)
 
 void watch::repeat(repetition what)
 {
-    duties_.push_back({std::make_shared<repetition>(std::move(what)), nullptr});
+    duties_.push_back({.repeats = std::make_shared<repetition>(std::move(what))});
+    wake();
+}
+
+void watch::pass_on(late_reply what)
+{
+    duties_.push_back({.passes = std::make_shared<late_reply>(std::move(what))});
     wake();
 }
 
@@ -51,7 +57,7 @@ flux::moment watch::look_at_all(flux::moment now)
         const binding &to = each.servers->bound_to();
         if (each.check_at <= now) {
             for (std::size_t server = 0; server != each.servers->size(); ++server) {
-                duties_.push_back({nullptr, each.servers, server});
+                duties_.push_back({.of = each.servers, .server = server});
             }
             each.check_at = now + to.check_every;
         }
@@ -113,6 +119,28 @@ bool is_well(const backends &of, std::size_t server, const char *servers)
     return is_so;
 }
 
+// What is for a client that has left is nobody's.
+int send_on(const late_reply &late, milliseconds limit, const char *servers)
+{
+    reply &one = *late.one;
+    flux::running_flow->set_deadline(late.until);
+    if (const int error = one.await_turn(); error != 0) {
+        return error;
+    }
+    if (!one.is_of_part()) {
+        const auto to = one.by().reach(late.to, 0, limit, servers);
+        if (!to.has_value()) {
+            return to.error();
+        }
+        const flux::io_result<void> sent = *to == nullptr ? flux::io_result<void>() : (*to)->send(request{late.what});
+        if (!sent.has_value() && !(*to)->accepted()) {
+            return sent.error();
+        }
+    }
+    one.settle(true);
+    return 0;
+}
+
 } // namespace
 
 int Watch(Watch_out *out)
@@ -125,6 +153,8 @@ int Do(Do_in *in)
     if (const auto &again = in->what.repeats) {
         again->of->repeat(again->channel, again->element, std::move(again->asked), again->repeats,
                           milliseconds(in->connect_ms), in->servers);
+    } else if (in->what.passes != nullptr) {
+        return send_on(*in->what.passes, milliseconds(in->connect_ms), in->servers);
     } else {
         in->what.of->checked(in->what.server, is_well(*in->what.of, in->what.server, in->servers));
     }

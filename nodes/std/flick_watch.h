@@ -24,9 +24,18 @@ struct repetition {
     std::size_t repeats;
 };
 
-/// One thing to do: a repetition, or else a check of a server.
+/// A reply that could not be sent on without waiting.
+struct late_reply {
+    std::shared_ptr<reply> one;
+    std::size_t to;
+    flux::message what;
+    flux::moment until;
+};
+
+/// One thing to do: a repetition, a reply to be sent on, or else a check of a server.
 struct duty {
     std::shared_ptr<repetition> repeats;
+    std::shared_ptr<late_reply> passes;
     std::shared_ptr<backends> of;
     std::size_t server = 0;
 };
@@ -41,6 +50,8 @@ class watch
     void add(std::shared_ptr<backends> servers);
     /// Throws `std::bad_alloc`.
     void repeat(repetition what);
+    /// Throws `std::bad_alloc`.
+    void pass_on(late_reply what);
 
     /// Waits for the next duty: 0, or ECANCELED.
     int next(duty &what);

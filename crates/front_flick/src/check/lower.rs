@@ -18,13 +18,14 @@ use crate::ids as own_ids;
 use crate::syntax::{Declaration, Event, Expression, Form, Parameter, Process, Rule, State, Statement, Syntax};
 use flux_diagnostic::{Diagnostic, Severity};
 use flux_ir::compute::{self, Computation, Term, VariableId, any_expression, sets};
+use flux_ir::message::has_streams;
 use flux_ir::name;
 use flux_ir::program::{
     Action, Application, Body, Chain, Constant, Constraint, ConstraintId, Mode, Node, NodeId, OptionId, OptionKind,
     Origin, Parameter as ModelParameter, Requirement, Scope as ConstraintScope, ServerOption, Signature, Source, Step,
     StepNumber,
 };
-use flux_ir::types::Type;
+use flux_ir::types::{Type, TypeKind};
 use flux_source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -515,7 +516,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
 
     /// `Proxy(client, [backends?]): client > backends, backends > client`: what a process has, and which channel sends
     /// to which. Of messages to those with a `?` it is known how many replies they have, and with a `!` that these come
-    /// in the order of the requests.
+    /// in the order of the requests; with a `~` the replies come in streams, or no rule reads them.
     pub(super) fn described<'of>(
         &self,
         name: &str,
@@ -523,10 +524,14 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         feeds: impl Iterator<Item = (usize, &'of BTreeSet<u32>)>,
     ) -> String {
         let own = |at: usize| channels.get(at).map_or("", |channel| channel.name);
-        let all = channels.iter().map(|channel| {
-            let counted = match (self.counts(&channel.kind, REPLIES), self.counts(&channel.kind, IN_ORDER)) {
-                (true, true) => "?!",
-                (true, false) => "?",
+        let feeds: Vec<_> = feeds.collect();
+        let all = channels.iter().enumerate().map(|(at, channel)| {
+            let is_whole = feeds.iter().any(|(from, _)| *from == at) && !self.gives_streams(&channel.kind);
+            let counted = match (self.counts(&channel.kind, REPLIES), self.counts(&channel.kind, IN_ORDER), is_whole) {
+                (true, true, true) => "?!",
+                (true, true, false) => "?!~",
+                (true, false, true) => "?",
+                (true, false, false) => "?~",
                 _ => "",
             };
             match channel.kind {
@@ -538,7 +543,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             }
         });
         let all: Vec<String> = all.collect();
-        let pairs = feeds.flat_map(|(from, targets)| targets.iter().map(move |to| (from, *to as usize)));
+        let pairs = feeds.iter().flat_map(|(from, targets)| targets.iter().map(|to| (*from, *to as usize)));
         let pairs: Vec<String> = pairs.map(|(from, to)| format!("{} > {}", own(from), own(to))).collect();
         format!("{name}({}): {}", all.join(", "), pairs.join(", "))
     }
@@ -548,6 +553,13 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         let (Kind::Channel(ways) | Kind::Channels(ways)) = kind else { return false };
         let taken = ways.takes.as_ref();
         ways.gives.is_some() && taken.is_some_and(|taken| self.says(taken, what))
+    }
+
+    /// Whether what a channel gives has streams.
+    fn gives_streams(&self, kind: &Kind) -> bool {
+        let (Kind::Channel(ways) | Kind::Channels(ways)) = kind else { return false };
+        let Some(TypeKind::Message(id)) = ways.gives.as_ref().map(Type::kind) else { return false };
+        has_streams(&self.scope.program.messages, *id)
     }
 
     /// A node of the module that processes run on.

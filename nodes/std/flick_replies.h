@@ -1,0 +1,91 @@
+// Replies that have come on connections that runs share, and are not passed on yet.
+//
+// The source gives such a connection back as soon as it has read a reply, so what becomes of that holds up no other run:
+// a client that is slow to take it, a rule that waits, replies that are to come before. For this there is room before the
+// request is sent: a run asks for so much at a time, and what it reads its requests from is not read meanwhile.
+//
+// The replies of one server to one run are passed on one after the other, in the order in which they came, also where its
+// connection has ended since, and the run has another.
+#pragma once
+
+#include "flick_order.h"
+#include "flick_waiting.h"
+
+#include <cstddef>
+#include <memory>
+
+namespace flick {
+
+class end;
+class replies;
+class run;
+
+/// One of them, until it is passed on. Where that does not happen the run ends.
+class reply : public flux::listed<reply>
+{
+  public:
+    /// It has come for `by`, from `of`; the `last` to its request, or others come. Throws nothing.
+    reply(std::shared_ptr<end> of, std::shared_ptr<run> by, bool is_last) noexcept;
+    reply(const reply &) = delete;
+    reply &operator=(const reply &) = delete;
+    ~reply() { settle(false); }
+
+    end &from() const noexcept { return *of_; }
+    run &by() const noexcept { return *by_; }
+    bool is_last() const noexcept { return is_last_; }
+
+    /// Whether all are passed on that come before: of its server, and where replies have an order of others, too.
+    bool has_turn() const noexcept;
+    /// Waits for that. Gives 0, or the error of the wait.
+    int await_turn() noexcept;
+    /// Whether it is not for who has asked, as it ends a part of that alone.
+    bool is_of_part() const noexcept;
+    /// It was passed on, or dropped; or the run ends.
+    void settle(bool is_passed_on) noexcept;
+
+  private:
+    friend class replies;
+
+    reply_order::place place() const noexcept;
+
+    const std::shared_ptr<end> of_;
+    const std::shared_ptr<run> by_;
+    const std::shared_ptr<replies> among_;
+    const bool is_last_;
+    const bool is_ordered_;
+    bool is_settled_ = false;
+    // The flow that passes it on, as long as it waits.
+    flux::park *waits_ = nullptr;
+};
+
+/// Those of one server to one run.
+class replies
+{
+  public:
+    bool empty() const noexcept { return count_ == 0; }
+    /// How many requests they end.
+    std::size_t answered() const noexcept { return answered_; }
+
+    /// Whether there is room for one more, where so many are awaited. There is for one always.
+    bool has_room(std::size_t awaited) const noexcept;
+    /// One of this size has come.
+    void has_come(std::size_t size) noexcept;
+    /// Waits until there may be more room, or something else of it has changed. Gives 0, or the error of the wait.
+    int await_change() noexcept { return wait_in(waiting_); }
+    void changed() noexcept { wake_all(waiting_); }
+
+  private:
+    friend class reply;
+
+    void add(reply &one) noexcept;
+    void remove(reply &one) noexcept;
+
+    flux::intrusive_list<reply> all_;
+    std::size_t count_ = 0;
+    std::size_t answered_ = 0;
+    // The size of the largest so far, in bytes.
+    std::size_t largest_ = 0;
+    flux::intrusive_list<waiting_flow> waiting_;
+};
+
+} // namespace flick

@@ -1,0 +1,228 @@
+#include "flick_shared.h"
+
+#include "flick_replies.h"
+#include "flick_run.h"
+
+#include "flux/connection.hpp"
+#include "flux/error.hpp"
+#include "flux/log.hpp"
+#include "flux/reading.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <new>
+#include <utility>
+
+namespace flick {
+
+shared_connection::shared_connection(std::shared_ptr<backends> servers, std::size_t server) noexcept
+    : servers_(std::move(servers)), server_(server)
+{
+}
+
+shared_connection::~shared_connection()
+{
+    servers_->free_place(server_);
+}
+
+void shared_connection::begin(flux::connection &on)
+{
+    on_ = &on;
+    through_ = on.send_through(shared_from_this());
+}
+
+void shared_connection::add(std::shared_ptr<end> one)
+{
+    one->place_among(ends_.size());
+    ends_.push_back(std::move(one));
+}
+
+void shared_connection::remove(end &one) noexcept
+{
+    const std::size_t at = one.place_among();
+    if (at < ends_.size() && ends_[at].get() == &one) {
+        std::swap(ends_[at], ends_.back());
+        ends_[at]->place_among(at);
+        const std::shared_ptr<end> gone = std::move(ends_.back());
+        ends_.pop_back();
+    }
+}
+
+flux::io_result<void> shared_connection::send(end &by, const request &what, bool &is_noted) noexcept
+{
+    const std::shared_ptr<shared_connection> stays = shared_from_this();
+    ++senders_;
+    flux::io_result<void> sent = turns_.await();
+    if (sent.has_value()) {
+        sent = is_broken_ ? flux::io_result<void>(flux::unexpected(ECONNRESET)) : send_alone(by, what, is_noted);
+        turns_.pass();
+    }
+    if (--senders_ == 0 && is_left_) {
+        on_->attach();
+        on_->close();
+    }
+    return sent;
+}
+
+// What others have put there before goes first; only where that has gone and there is still no room is it sent by
+// itself, so that one whose time is over does not stop within a message.
+flux::io_result<void> shared_connection::send_alone(end &by, const request &what, bool &is_noted) noexcept
+{
+    const std::string_view bytes = what.what.wire();
+    iovec whole{const_cast<char *>(bytes.data()), bytes.size()};
+    const std::span<iovec> parts(&whole, 1);
+    bool is_taken = through_->send_later(parts);
+    if (!is_taken) [[unlikely]] {
+        if (const flux::io_result<void> flushed = through_->flush(); !flushed.has_value()) {
+            return flushed;
+        }
+        is_taken = !is_broken_ && through_->send_later(parts);
+    }
+    is_noted = !is_broken_ && note(by, what);
+    if (!is_noted) {
+        through_->cut();
+        end_all(event::broken, "could not be sent to");
+        return flux::unexpected(ECONNRESET);
+    }
+    const flux::io_result<void> sent = is_taken ? flux::io_result<void>() : through_->send(parts);
+    if (!sent.has_value()) {
+        // A part may have gone: nothing can follow that.
+        through_->cut();
+        end_all(event::broken, flux::describe_error(sent.error()).c_str());
+    }
+    return sent;
+}
+
+// It is sent, and its replies are awaited. Whether there was memory to note it.
+bool shared_connection::note(end &by, const request &what) noexcept
+{
+    was_used_ = was_used_ || asked_.empty();
+    was_asked_ = true;
+    try {
+        asked_.insert(asked_.end(), static_cast<std::size_t>(what.replies), by.shared_from_this());
+    } catch (const std::bad_alloc &) {
+        return false;
+    }
+    return by.is_sent(what);
+}
+
+std::shared_ptr<reply> shared_connection::came(message_role as, std::size_t size)
+{
+    was_used_ = true;
+    if (asked_.empty()) {
+        flux::log_rarely("the server %s of a connection that is shared has said what nobody asked",
+                         servers_->address(server_).c_str());
+        through_->cut();
+        end_all(event::broken, "said what nobody asked");
+        return nullptr;
+    }
+    const std::shared_ptr<end> of = asked_.front();
+    const bool is_last = as != message_role::interim;
+    const std::shared_ptr<run> by = of->owner();
+    std::shared_ptr<reply> made = by == nullptr ? nullptr : std::make_shared<reply>(of, by, is_last);
+    if (is_last) {
+        asked_.pop_front();
+    }
+    of->answered(as, size);
+    if (as == message_role::last_of_connection || as == message_role::last_message) {
+        through_->cut();
+        end_all(event::broken, "ended before it answered");
+    }
+    return made;
+}
+
+void shared_connection::end_read(flux::connection &own, int error, const flux::message_parse &wanted) noexcept
+{
+    if (error != ENODATA && error != flux::end_of_input) {
+        failed(error, wanted);
+    }
+    leave(false) ? own.close() : own.detach();
+}
+
+bool shared_connection::leave(bool stops) noexcept
+{
+    const std::shared_ptr<shared_connection> stays = shared_from_this();
+    end_all(what_, why_, stops);
+    if (senders_ != 0) {
+        is_left_ = true;
+        through_->cut();
+        return false;
+    }
+    through_ = nullptr;
+    return true;
+}
+
+void shared_connection::failed(int error, const flux::message_parse &wanted) noexcept
+{
+    what_ = event_of(error);
+    why_ = told_of(error, wanted);
+}
+
+// Each of its ends learns of it; what these do may have others leave meanwhile.
+void shared_connection::end_all(event what, const std::string &why, bool stops) noexcept
+{
+    if (std::exchange(is_broken_, true)) {
+        return;
+    }
+    const std::shared_ptr<shared_connection> stays = shared_from_this();
+    servers_->shared(server_).remove(*this);
+    if (!asked_.empty() && !stops) {
+        servers_->failed(server_);
+    }
+    asked_.clear();
+    const std::vector<std::shared_ptr<end>> all = std::exchange(ends_, {});
+    for (const std::shared_ptr<end> &each : all) {
+        each->connection_ended(what, why, stops);
+    }
+}
+
+int shared_connections::take(std::size_t most, flux::moment until, std::shared_ptr<shared_connection> &found) noexcept
+{
+    while (true) {
+        if (all_.size() + coming_ < most) {
+            ++coming_;
+            return 0;
+        }
+        if (!all_.empty()) {
+            const auto has_fewer = [](const auto &one, const auto &other) { return one->size() < other->size(); };
+            found = *std::min_element(all_.begin(), all_.end(), has_fewer);
+            return 0;
+        }
+        const std::size_t before = failures_;
+        if (const int error = wait_in(waiting_, until); error != 0) {
+            return error;
+        }
+        if (failures_ != before) {
+            return error_;
+        }
+    }
+}
+
+void shared_connections::made(std::shared_ptr<shared_connection> one)
+{
+    all_.push_back(std::move(one));
+    --coming_;
+    wake_all(waiting_);
+}
+
+void shared_connections::failed(int error) noexcept
+{
+    --coming_;
+    ++failures_;
+    error_ = error;
+    wake_all(waiting_);
+}
+
+void shared_connections::cut() noexcept
+{
+    for (const auto &each : all_) {
+        each->cut(); // its source finds it
+    }
+}
+
+void shared_connections::remove(const shared_connection &one) noexcept
+{
+    std::erase_if(all_, [&](const auto &each) { return each.get() == &one; });
+}
+
+} // namespace flick
