@@ -243,7 +243,7 @@ def proxy(bench):
     ours = f"flux proxy {bench.options.io}"
     for connections, at_once in ((8, 1), (32, 1), (128, 1), (32, 20)):
         found = bench.turns({name: (lambda name=name: bench.proxied(name, connections, at_once))
-                             for name in (ours, "relay")})
+                             for name in (ours, ours + " own", "relay")})
         bench.report(f"memcached, {connections}, {at_once} at once", ours, found, {"relay": 1.15},
                      connections=connections, at_once=at_once)
 
@@ -253,7 +253,7 @@ def text(bench):
     ours = f"flux text {bench.options.io}"
     for connections, at_once in ((32, 1), (128, 1), (32, 20)):
         found = bench.turns({name: (lambda name=name: bench.asked_in_text(name, connections, at_once))
-                             for name in (ours, "nutcracker")})
+                             for name in (ours, ours + " own", "nutcracker")})
         bench.report(f"text, {connections}, {at_once} at once", ours, found, {"nutcracker": OF_NUTCRACKER},
                      connections=connections)
 

@@ -105,13 +105,15 @@ def configured(text, home, name, port, servers):
 
 
 def command(name, home, port, servers):
-    """How a service is started for servers at these ports; those of Flux and the relay choose their own port."""
+    """How a service is started for servers at these ports; those of Flux and the relay choose their own port. Of the
+    proxies of Flux one that is called `own` has connections for each client, others share them."""
     if name.startswith("flux"):
-        program, _, io = name.removeprefix("flux ").partition(" ")
-        client, others = ("client", "servers") if program == "balancer" else ("client", "backends")
+        program, io, *own = name.removeprefix("flux ").split(" ")
+        others = "servers" if program == "balancer" else "backends"
         at = ",".join(f"127.0.0.1:{each}" for each in servers)
-        return [str(HERE / f"build/{program}/{program}"), f"--{client}=0", f"--{others}={at}", "--flux-workers=1",
-                f"--flux-io={io or 'reactor'}"]
+        bound = at if program == "balancer" or own else at + "; shared"
+        return [str(HERE / f"build/{program}/{program}"), "--client=0", f"--{others}={bound}", "--flux-workers=1",
+                f"--flux-io={io}"]
     if name == "relay":
         return [str(HERE / "build/relay"), *map(str, servers)]
     if name == "nginx":

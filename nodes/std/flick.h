@@ -113,8 +113,10 @@ int pass_shared(std::size_t to, flux::connection &connection, shared_connection 
         flux::typed_parse<Message> parse;
         const flux::io_result<void> read = connection.receive_message(parse);
         if (!read.has_value()) {
-            from.end_read(connection, read.error(), parse);
-            return read.error() == ENODATA || read.error() == flux::end_of_input ? 0 : read.error();
+            const bool has_ended = read.error() == ENODATA || read.error() == flux::end_of_input;
+            has_ended ? void() : from.failed(read.error(), parse);
+            connection.close();
+            return has_ended ? 0 : read.error();
         }
         last = parse.message();
         if (std::shared_ptr<reply> one = from.came(role_of(last), last.wire().size())) {

@@ -149,30 +149,22 @@ void end::ask_all(std::vector<request> asked, std::size_t repeats) noexcept
     repeats_ = repeats;
     awaited_ = asked_.size();
     count_open();
-    if (is_shared()) {
-        is_asking_again_ = true;
-        const std::vector<request> all = asked_;
-        const auto send_one = [&](const request &each) {
-            bool is_noted = false;
-            return !is_broken_ && shared_->send(*this, each, is_noted).has_value();
-        };
-        const bool are_sent = std::all_of(all.begin(), all.end(), send_one);
-        is_asking_again_ = false;
-        if (!are_sent && !is_broken_) {
-            const std::shared_ptr<run> last = of_;
-            leave_shared();
-            last->lost(*this);
-        }
-        return;
-    }
     unsent_ = asked_.size();
-    const auto send_next = [&] {
+    is_asking_again_ = true;
+    bool is_sent = true;
+    while (is_sent && unsent_ != 0 && !of_->is_over()) {
         const request next = asked_[asked_.size() - unsent_];
         --unsent_;
-        return send_alone(next.what);
-    };
-    while (unsent_ != 0 && !of_->is_over() && in_turn(send_next).has_value()) {
-        // The next.
+        bool is_noted = false;
+        is_sent = is_shared() ? !is_broken_ && shared_->send(*this, next, is_noted).has_value()
+                              : in_turn([&] { return send_alone(next.what); }).has_value();
+    }
+    is_asking_again_ = false;
+    if (is_shared() && !is_sent && !is_broken_) {
+        // Its replies would be taken for those to what comes next.
+        const std::shared_ptr<run> last = of_;
+        leave_shared();
+        last->lost(*this);
     }
 }
 
@@ -316,19 +308,19 @@ void end::answered(message_role as, std::size_t size) noexcept
 }
 
 // Where its run has asked nothing, the next is asked on another connection.
-void end::connection_ended(event what, const std::string &why, bool stops) noexcept
+void end::connection_ended(event what, const char *why, bool stops) noexcept
 {
     is_broken_ = true;
     coming_->changed();
     if (is_kept()) {
         return;
     }
-    if (stops) {
-        return of_->lost(*this);
-    }
     if (awaited_ == 0) {
         is_repeated_ = true;
         return of_->parted(*this);
+    }
+    if (stops) {
+        return of_->lost(*this);
     }
     is_repeated_ = repeats_ != 0 && asked_.size() == awaited_ && of_->ask_again(*this, std::move(asked_), repeats_);
     if (is_repeated_) {

@@ -102,7 +102,7 @@ flux::connections &process::made(std::size_t number, const limits &of)
 {
     std::shared_ptr<flux::connections> &known = channels_[number].made;
     if (known == nullptr) {
-        const flux::silence_limits silence{of.idle, milliseconds(0), of.message};
+        const flux::silence_limits silence{of.idle, of.idle, of.message};
         known = std::make_shared<flux::connections>(flux::running_io(), silence);
     }
     return *known;

@@ -33,6 +33,37 @@ class coming_request
     std::size_t &open_;
 };
 
+/// The right to a connection, until it is made: others may wait for that, or for the place.
+class place_taken
+{
+  public:
+    place_taken(backends &of, std::size_t server, bool is_shared) noexcept
+        : of_(of), server_(server), is_shared_(is_shared)
+    {
+    }
+    place_taken(const place_taken &) = delete;
+    place_taken &operator=(const place_taken &) = delete;
+    ~place_taken()
+    {
+        if (!is_used_) {
+            of_.free_place(server_);
+            is_shared_ ? of_.shared(server_).failed(error_) : void();
+        }
+    }
+
+    /// Whoever makes it has the place.
+    void use() noexcept { is_used_ = true; }
+    /// It cannot be made.
+    void fail(int error) noexcept { error_ = error; }
+
+  private:
+    backends &of_;
+    const std::size_t server_;
+    const bool is_shared_;
+    bool is_used_ = false;
+    int error_ = ENOMEM;
+};
+
 } // namespace
 
 run::run(process &of) : of_(of), places_(of.size()), coming_(of.size()) {}
@@ -136,14 +167,15 @@ flux::io_result<std::shared_ptr<end>> run::made_by(std::size_t channel, std::siz
                 kept->begin_again(shared_from_this(), element);
                 return kept;
             }
+            place_taken place(*all, server, is_shared);
             const flux::io_result<flux::connection *> connected = dns::connect(all->address(server), servers, until);
             if (connected.has_value()) {
+                place.use();
                 return is_shared ? made_shared(**connected, channel, element, server)
                                  : made_of(**connected, channel, element, server);
             }
             error = connected.error();
-            all->free_place(server);
-            is_shared ? all->shared(server).failed(error) : void();
+            place.fail(error);
             error != ECANCELED ? all->failed(server) : void();
         }
         if (error == ECANCELED || attempt >= to.retries) {
@@ -200,9 +232,10 @@ flux::io_result<std::shared_ptr<end>> run::made_shared(flux::connection &on, std
         made->begin(on);
         on.state<membership>()->shared = made.get();
         of_.made(channel)->adopt(on);
-        if (const flux::io_result<void> given = on.give_back(); !given.has_value()) {
-            all.failed(given.error());
-            return flux::unexpected(given.error());
+        on.give_back();
+        if (made->is_over()) {
+            all.failed(ECONNRESET); // the server ends
+            return flux::unexpected(ECONNRESET);
         }
         all.made(made);
     } catch (const std::bad_alloc &) {

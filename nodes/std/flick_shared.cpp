@@ -6,7 +6,6 @@
 #include "flux/connection.hpp"
 #include "flux/error.hpp"
 #include "flux/log.hpp"
-#include "flux/reading.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -15,7 +14,13 @@
 
 namespace flick {
 
-shared_connection::shared_connection(std::shared_ptr<backends> servers, std::size_t server) noexcept
+namespace {
+
+constexpr const char *has_ended = "ended before it answered";
+
+} // namespace
+
+shared_connection::shared_connection(std::shared_ptr<backends> servers, std::size_t server)
     : servers_(std::move(servers)), server_(server)
 {
 }
@@ -126,23 +131,15 @@ std::shared_ptr<reply> shared_connection::came(message_role as, std::size_t size
     of->answered(as, size);
     if (as == message_role::last_of_connection || as == message_role::last_message) {
         through_->cut();
-        end_all(event::broken, "ended before it answered");
+        end_all(event::broken, has_ended);
     }
     return made;
-}
-
-void shared_connection::end_read(flux::connection &own, int error, const flux::message_parse &wanted) noexcept
-{
-    if (error != ENODATA && error != flux::end_of_input) {
-        failed(error, wanted);
-    }
-    leave(false) ? own.close() : own.detach();
 }
 
 bool shared_connection::leave(bool stops) noexcept
 {
     const std::shared_ptr<shared_connection> stays = shared_from_this();
-    end_all(what_, why_, stops);
+    end_all(what_, why_.empty() ? has_ended : why_.c_str(), stops);
     if (senders_ != 0) {
         is_left_ = true;
         through_->cut();
@@ -159,7 +156,7 @@ void shared_connection::failed(int error, const flux::message_parse &wanted) noe
 }
 
 // Each of its ends learns of it; what these do may have others leave meanwhile.
-void shared_connection::end_all(event what, const std::string &why, bool stops) noexcept
+void shared_connection::end_all(event what, const char *why, bool stops) noexcept
 {
     if (std::exchange(is_broken_, true)) {
         return;

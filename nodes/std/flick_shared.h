@@ -33,8 +33,8 @@ class reply;
 class shared_connection final : public flux::multiplexer, public std::enable_shared_from_this<shared_connection>
 {
   public:
-    /// To this server, whose place it has.
-    shared_connection(std::shared_ptr<backends> servers, std::size_t server) noexcept;
+    /// To this server, whose place it has. Throws `std::bad_alloc`.
+    shared_connection(std::shared_ptr<backends> servers, std::size_t server);
     ~shared_connection() override;
 
     /// What is sent to `on` goes through this from now on.
@@ -57,11 +57,11 @@ class shared_connection final : public flux::multiplexer, public std::enable_sha
 
     /// A reply of this size has come. Null where nobody wants it. Throws `std::bad_alloc`.
     std::shared_ptr<reply> came(message_role as, std::size_t size);
-    /// The flow that has the connection could not read a message, as it has ended or for this error: it has it no longer.
-    void end_read(flux::connection &own, int error, const flux::message_parse &wanted) noexcept;
 
     bool receives() const noexcept override { return false; }
     state receive() noexcept override { return state::open; }
+    /// Whether nothing can be sent any more.
+    bool is_over() const noexcept { return is_broken_; }
     /// Ends it now.
     void cut() noexcept
     {
@@ -77,7 +77,7 @@ class shared_connection final : public flux::multiplexer, public std::enable_sha
   private:
     flux::io_result<void> send_alone(end &by, const request &what, bool &is_noted) noexcept;
     bool note(end &by, const request &what) noexcept;
-    void end_all(event what, const std::string &why, bool stops = false) noexcept;
+    void end_all(event what, const char *why, bool stops = false) noexcept;
 
     const std::shared_ptr<backends> servers_;
     const std::size_t server_;
@@ -98,7 +98,7 @@ class shared_connection final : public flux::multiplexer, public std::enable_sha
     mutable bool was_used_ = false;
     // What is wrong where the source leaves it.
     event what_ = event::broken;
-    std::string why_ = "ended before it answered";
+    std::string why_;
 };
 
 /// Those to one server.

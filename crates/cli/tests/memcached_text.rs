@@ -97,7 +97,7 @@ fn replies_are_those_of_memcached_and_in_its_order() {
         let requests = requests(600, seed);
         let wanted = replies(&itself, &requests);
         assert!(wanted.len() > 100_000);
-        for bound in ["", "; keep 2; retry 1"] {
+        for bound in ["", "; keep 2; retry 1", "; shared; retry 1"] {
             for backends in [&[&first][..], &[&first, &second, &third]] {
                 let server = proxy(backends, bound, loops);
                 let found = replies(&server, &requests);
@@ -136,8 +136,10 @@ fn a_server_that_is_slow_keeps_its_place() {
 /// Whatever the servers and the network do, what comes is the beginning of what is to come.
 #[test]
 fn replies_are_in_order_in_simulated_worlds() {
-    let bound = "--backends=127.0.0.1:7001, 127.0.0.1:7002, 127.0.0.1:7003; keep 2 for 50ms; retry 2";
-    support::holds_in_simulated_worlds(program(), &["--client=127.0.0.1:7000", bound]);
+    for bound in ["keep 2 for 50ms; retry 2", "shared; retry 2"] {
+        let bound = format!("--backends=127.0.0.1:7001, 127.0.0.1:7002, 127.0.0.1:7003; {bound}");
+        support::holds_in_simulated_worlds(program(), &["--client=127.0.0.1:7000", &bound]);
+    }
 }
 
 /// pymemcache; fetched once.
