@@ -8,87 +8,24 @@
 mod support;
 
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use support::backend::{Backend, State};
+use support::backend::Backend;
 use support::memcached::{self, opaque_of, request};
+use support::proxy::{self, GET, LOOPS, QUIET_GET, SET, ask, ask_once, start};
 use support::{Server, folder, text, wait_for};
-
-/// Both kinds of I/O, on one loop, so that what is kept is kept for all.
-const LOOPS: [&[&str]; 2] = [&["--flux-workers=1", "--flux-io=reactor"], &["--flux-workers=1", "--flux-io=proactor"]];
-
-const GET: u8 = 0x00;
-const SET: u8 = 0x01;
-const QUIET_GET: u8 = 0x09;
 
 /// The proxy, built once, with its peers in simulated worlds.
 fn program() -> &'static Path {
     static ONCE: OnceLock<PathBuf> = OnceLock::new();
-    ONCE.get_or_init(|| {
-        let to = folder("flick_backends", "proxy");
-        let own = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let built = to.join("proxy");
-        let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-        flux.arg("build").arg("--debug").arg(own.join("../../examples/memcached_proxy/listing_1.flick"));
-        flux.arg(own.join("tests/flick_backends/world.cpp"));
-        flux.arg("--build-dir").arg(to.join("build")).arg("-o").arg(&built);
-        let said = flux.output().unwrap();
-        assert!(said.status.success(), "{}", text(&said.stderr));
-        built
-    })
+    ONCE.get_or_init(|| proxy::build("flick_backends", &[]))
 }
 
 /// The proxy before these, bound so.
 fn proxy(backends: &[&Backend], bound: &str, loops: &[&str]) -> Server {
-    let all: Vec<String> = backends.iter().map(|each| format!("127.0.0.1:{}", each.port)).collect();
-    let mut command = Command::new(program());
-    Server::listening(command.args(["--client=0", &format!("--backends={}; {bound}", all.join(", "))]).args(loops))
-}
-
-/// Answers each request with its opcode and its number, and the name of the server as the value.
-fn answer_all(mut client: &TcpStream, state: &State) {
-    let mut head = [0; 24];
-    while client.read_exact(&mut head).is_ok() {
-        let size = u32::from_be_bytes(head[8..12].try_into().unwrap()) as usize;
-        if client.read_exact(&mut vec![0; size]).is_err() {
-            return;
-        }
-        if !state.is_asked() {
-            return;
-        }
-        let mut reply = vec![0x81, head[1], 0, 0, 0, 0, 0, 0];
-        reply.extend(u32::try_from(state.name.len()).unwrap().to_be_bytes());
-        reply.extend(&head[12..16]);
-        reply.extend([0; 8]);
-        reply.extend(state.name.as_bytes());
-        if client.write_all(&reply).is_err() {
-            return;
-        }
-    }
-}
-
-fn start(name: &str) -> Backend {
-    Backend::start(name, answer_all)
-}
-
-/// Asks once, and gives who has answered; none where the connection has ended.
-fn ask(client: &mut TcpStream, opcode: u8, opaque: u32, key: &str) -> Option<String> {
-    let extras: &[u8] = if opcode == SET { &[0; 8] } else { &[] };
-    client.write_all(&request(opcode, opaque, 0, [extras, key.as_bytes(), &[]])).ok()?;
-    let mut head = [0; 24];
-    client.read_exact(&mut head).ok()?;
-    assert_eq!(opaque_of(&head), opaque, "the reply to another request");
-    let mut value = vec![0; u32::from_be_bytes(head[8..12].try_into().unwrap()) as usize];
-    client.read_exact(&mut value).ok()?;
-    Some(text(&value))
-}
-
-/// A new client, which asks once and leaves.
-fn ask_once(server: &Server, opcode: u8, opaque: u32, key: &str) -> Option<String> {
-    ask(&mut server.connect(), opcode, opaque, key)
+    proxy::start_before(program(), backends, bound, loops)
 }
 
 #[test]

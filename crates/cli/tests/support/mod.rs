@@ -4,6 +4,7 @@
 
 pub mod backend;
 pub mod memcached;
+pub mod proxy;
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
