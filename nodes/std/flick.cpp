@@ -97,7 +97,10 @@ flux::connections &made_for(const limits &of, process &by, std::size_t channel)
     }
     flux::connections &all = by.made(channel, of);
     const std::shared_ptr<flux::connections> stays = all.shared_from_this();
-    flux::running_flow->from().when_stopped([stays] { stays->end(); });
+    flux::running_flow->from().when_stopped([stays, servers = by.at(channel).servers] {
+        servers->stop();
+        stays->end();
+    });
     return all;
 }
 
@@ -374,6 +377,9 @@ int send_in_turn(const Send_in &in)
             return 0;
         }
     } else if (from.is_of_server()) {
+        if (const int error = from.of().await_passed_on(from); error != 0) {
+            return error;
+        }
         if (const int error = from.await_order(); error != 0) {
             return error;
         }

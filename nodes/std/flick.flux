@@ -3,8 +3,8 @@
 //
 // A process is written as `Proxy(client, [backends?]): client > backends, backends > client`: its channels, those in
 // brackets arrays, `[backends]{16}` one of at most so many, and which channel sends to which. Messages to those with a `?`
-// say how many replies they have, and behind a `!` these come in the order of the requests. What a channel is bound to says
-// a text, or else a file of bindings:
+// say how many replies they have, behind a `!` these come in the order of the requests, and behind a `~` in streams, or
+// no rule reads them. What a channel is bound to says a text, or else a file of bindings:
 //
 // - `11211`, `127.0.0.1:11211` or `unix:/run/x.sock`, of a channel that is in no array: clients connect there, and each of
 //   them makes an instance of the process;
@@ -13,8 +13,8 @@
 // - `connect:a:11211` of a channel that is in no array, or that nothing comes out of: the same, of one connection;
 // - `7000*8` of an array that is merged: eight clients connect there, and make an instance together.
 //
-// Behind a semicolon each stands how many connections there may be, which are kept, and when a server is left out
-// (`docs/flick.md`).
+// Behind a semicolon each stands how many connections there may be, which are kept or shared, and when a server is left
+// out (`docs/flick.md`).
 //
 // Rules for what goes wrong stand behind that: `…, backends > client; broken backends, malformed client`.
 //

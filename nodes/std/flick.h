@@ -40,8 +40,8 @@ struct bound_channel {
 int next_message(const limits &of, const bound_channel &channel, flux::connection *&connection, instance &self,
                  flux::message_parse &into);
 
-/// A message of this size has come on the connection: whether it is for `self`, which has it then; else nobody wants it,
-/// and the connection is given back. Throws `std::bad_alloc`.
+/// A message of this size has come on the connection: whether it is for `self`, which has it then; else nobody wants
+/// it, and the connection is given back. Throws `std::bad_alloc`.
 bool came(instance &self, flux::connection &connection, message_role as, std::size_t size);
 
 /// Sends on what has come on a connection that runs share, without waiting; or else has a flow of its own do that.
@@ -133,6 +133,9 @@ int Pass(long connect_ms, const char *servers, std::size_t to, flux::connection 
 {
     if (self.through != nullptr) {
         return pass_shared(to, *connection, *self.through, last);
+    }
+    if (const int error = self.of().await_passed_on(*self.from); error != 0) {
+        return error;
     }
     const auto there = self.of().reach(to, 0, milliseconds(connect_ms), servers);
     if (!there.has_value()) {

@@ -83,6 +83,9 @@ class backends
             recovered(which);
         }
     }
+    /// The server ends: nothing is asked again.
+    void stop() noexcept { has_stopped_ = true; }
+    bool has_stopped() const noexcept { return has_stopped_; }
     /// What a check has found.
     void checked(std::size_t which, bool is_well) noexcept;
 
@@ -126,6 +129,7 @@ class backends
     std::deque<server> all_;
     std::size_t last_asked_;
     bool counts_requests_ = false;
+    bool has_stopped_ = false;
 };
 
 } // namespace flick

@@ -254,6 +254,7 @@ void end::settle_shared() noexcept
     if (!is_finished_ || senders_ != 0 || is_broken_ || is_kept() || (awaited_ != 0 && !of_->is_over())) {
         return;
     }
+    const std::shared_ptr<end> stays = shared_from_this();
     const std::shared_ptr<run> last = of_;
     leave_shared();
     last->released(*this);
@@ -308,7 +309,7 @@ void end::answered(message_role as, std::size_t size) noexcept
 }
 
 // Where its run has asked nothing, the next is asked on another connection.
-void end::connection_ended(event what, const char *why, bool stops) noexcept
+void end::connection_ended(event what, const char *why) noexcept
 {
     is_broken_ = true;
     coming_->changed();
@@ -319,10 +320,7 @@ void end::connection_ended(event what, const char *why, bool stops) noexcept
         is_repeated_ = true;
         return of_->parted(*this);
     }
-    if (stops) {
-        return of_->lost(*this);
-    }
-    is_repeated_ = repeats_ != 0 && asked_.size() == awaited_ && of_->ask_again(*this, std::move(asked_), repeats_);
+    is_repeated_ = repeats_ != 0 && !servers_->has_stopped() && asked_.size() == awaited_ && of_->ask_again(*this, std::move(asked_), repeats_);
     if (is_repeated_) {
         return;
     }

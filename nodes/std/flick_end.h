@@ -123,7 +123,7 @@ class end final : public flux::multiplexer, public std::enable_shared_from_this<
     /// A reply of this size has come, which is given to its run.
     void answered(message_role as, std::size_t size) noexcept;
     /// Its connection has ended.
-    void connection_ended(event what, const char *why, bool stops) noexcept;
+    void connection_ended(event what, const char *why) noexcept;
     /// Waits until all has come that was asked. Gives 0, or the error of the wait.
     int await_answers() noexcept;
     /// Its run has done with it.

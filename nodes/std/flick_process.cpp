@@ -88,8 +88,9 @@ void process::bind_now(channel &of, const char *text)
                        "connection that is shared: declare a variable `replies` in the message, or leave out `shared`");
     }
     if (of.to.shared != 0 && of.is_unshareable) {
-        refuse_binding(of.name, "its replies have streams, or no rule reads them, so one client that is slow would hold "
-                                "up all others on a connection that is shared: leave out `shared`");
+        refuse_binding(of.name,
+                       "its replies have streams, or no rule reads them, so one client that is slow would hold up all "
+                       "others on a connection that is shared: leave out `shared`");
     }
     if (of.to.connects) {
         of.servers = std::make_shared<backends>(of.name, of.to);

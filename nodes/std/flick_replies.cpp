@@ -12,8 +12,8 @@ namespace flick {
 
 namespace {
 
-/// A run has so many requests at one server at a time; and where their replies are large, as many as come to these bytes
-/// if each is as large as the largest so far.
+/// A run has so many requests at one server at a time; and where their replies are large, as many as come to these
+/// bytes if each is as large as the largest so far.
 constexpr std::size_t most_at_once = 128;
 constexpr std::size_t most_bytes = std::size_t{1} << 20;
 

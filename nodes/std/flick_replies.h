@@ -1,11 +1,12 @@
 // Replies that have come on connections that runs share, and are not passed on yet.
 //
-// The source gives such a connection back as soon as it has read a reply, so what becomes of that holds up no other run:
-// a client that is slow to take it, a rule that waits, replies that are to come before. For this there is room before the
-// request is sent: a run asks for so much at a time, and what it reads its requests from is not read meanwhile.
+// The source gives such a connection back as soon as it has read a reply, so what becomes of that holds up no other
+// run: a client that is slow to take it, a rule that waits, replies that are to come before. For this there is room
+// before the request is sent: a run asks for so much at a time, and what it reads its requests from is not read
+// meanwhile.
 //
-// The replies of one server to one run are passed on one after the other, in the order in which they came, also where its
-// connection has ended since, and the run has another.
+// The replies of one server to one run are passed on one after the other, in the order in which they came, also where
+// its connection has ended since, and the run has another.
 #pragma once
 
 #include "flick_order.h"

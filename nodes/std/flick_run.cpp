@@ -290,6 +290,20 @@ void run::passed_on() noexcept
     }
 }
 
+int run::await_passed_on(const end &own) noexcept
+{
+    const std::vector<std::shared_ptr<replies>> &all = coming_[own.channel()];
+    if (own.element() >= all.size() || all[own.element()] == nullptr) [[likely]] {
+        return 0;
+    }
+    const std::shared_ptr<replies> before = all[own.element()];
+    int error = 0;
+    while (error == 0 && !before->empty()) {
+        error = before->await_change();
+    }
+    return error;
+}
+
 bool run::ask_again(end &of, std::vector<request> asked, std::size_t repeats) noexcept
 {
     place &at = places_[of.channel()][of.element()];

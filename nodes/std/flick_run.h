@@ -96,6 +96,8 @@ class run : public std::enable_shared_from_this<run>
     const std::shared_ptr<replies> &coming(std::size_t channel, std::size_t element);
     /// All that has come of one is passed on.
     void passed_on() noexcept;
+    /// Waits for that, as the connection is one of the run's own now. Gives 0, or the error of the wait.
+    int await_passed_on(const end &own) noexcept;
 
     /// Asks again.
     void repeat(std::size_t channel, std::size_t element, std::vector<request> asked, std::size_t repeats,

@@ -136,10 +136,10 @@ std::shared_ptr<reply> shared_connection::came(message_role as, std::size_t size
     return made;
 }
 
-bool shared_connection::leave(bool stops) noexcept
+bool shared_connection::leave(bool /*stops*/) noexcept
 {
     const std::shared_ptr<shared_connection> stays = shared_from_this();
-    end_all(what_, why_.empty() ? has_ended : why_.c_str(), stops);
+    end_all(what_, why_.empty() ? has_ended : why_.c_str());
     if (senders_ != 0) {
         is_left_ = true;
         through_->cut();
@@ -156,20 +156,20 @@ void shared_connection::failed(int error, const flux::message_parse &wanted) noe
 }
 
 // Each of its ends learns of it; what these do may have others leave meanwhile.
-void shared_connection::end_all(event what, const char *why, bool stops) noexcept
+void shared_connection::end_all(event what, const char *why) noexcept
 {
     if (std::exchange(is_broken_, true)) {
         return;
     }
     const std::shared_ptr<shared_connection> stays = shared_from_this();
     servers_->shared(server_).remove(*this);
-    if (!asked_.empty() && !stops) {
+    if (!asked_.empty() && !servers_->has_stopped()) {
         servers_->failed(server_);
     }
     asked_.clear();
     const std::vector<std::shared_ptr<end>> all = std::exchange(ends_, {});
     for (const std::shared_ptr<end> &each : all) {
-        each->connection_ended(what, why, stops);
+        each->connection_ended(what, why);
     }
 }
 

@@ -1,5 +1,5 @@
-// Connections to servers that the runs of a loop share: requests of many runs leave in one write, and their replies come
-// in one read.
+// Connections to servers that the runs of a loop share: requests of many runs leave in one write, and their replies
+// come in one read.
 //
 // A run has an end of such a connection, as it has one of its own, and what it asks goes behind what others have asked.
 // Which reply is whose their order decides: each request enters a list before its first byte can be answered, and the
@@ -9,8 +9,8 @@
 // Where the connection ends, each run whose replies are to come loses its end: it asks again, or something went wrong
 // with that, as where the connection was its own. The others have another connection when they ask next.
 //
-// The pipeline of the runtime is for flows that each wait for one reply, and read it themselves (`flux/pipeline.hpp`); a
-// run waits for nothing, and its replies begin flows.
+// The pipeline of the runtime is for flows that each wait for one reply, and read it themselves (`flux/pipeline.hpp`);
+// a run waits for nothing, and its replies begin flows.
 #pragma once
 
 #include "flick_end.h"
@@ -77,7 +77,7 @@ class shared_connection final : public flux::multiplexer, public std::enable_sha
   private:
     flux::io_result<void> send_alone(end &by, const request &what, bool &is_noted) noexcept;
     bool note(end &by, const request &what) noexcept;
-    void end_all(event what, const char *why, bool stops = false) noexcept;
+    void end_all(event what, const char *why) noexcept;
 
     const std::shared_ptr<backends> servers_;
     const std::size_t server_;
@@ -105,8 +105,8 @@ class shared_connection final : public flux::multiplexer, public std::enable_sha
 class shared_connections
 {
   public:
-    /// One for another run, of so many at most; null where the caller is to make one, and then says whether it is there.
-    /// Waits until then for one that others make; fails as that has.
+    /// One for another run, of so many at most; null where the caller is to make one, and then says whether it is
+    /// there. Waits until then for one that others make; fails as that has.
     int take(std::size_t most, flux::moment until, std::shared_ptr<shared_connection> &found) noexcept;
     /// Throws `std::bad_alloc`.
     void made(std::shared_ptr<shared_connection> one);

@@ -101,7 +101,7 @@ fn each_reply_is_for_who_has_asked_also_where_connections_end() {
         let is_over = AtomicBool::new(false);
         let answered = std::thread::scope(|scope| {
             scope.spawn(|| {
-                while !is_over.load(SeqCst) {
+                for _ in (0..3000).take_while(|_| !is_over.load(SeqCst)) {
                     backends[0].state.drops.store(1, SeqCst);
                     std::thread::sleep(Duration::from_millis(3));
                     backends[1].end_connections();
@@ -128,7 +128,7 @@ fn the_sanitizers_find_nothing() {
             let is_over = AtomicBool::new(false);
             std::thread::scope(|scope| {
                 scope.spawn(|| {
-                    while !is_over.load(SeqCst) {
+                    for _ in (0..3000).take_while(|_| !is_over.load(SeqCst)) {
                         backends[0].end_connections();
                         std::thread::sleep(Duration::from_millis(20));
                     }
@@ -224,6 +224,44 @@ fn a_server_that_dies_and_returns_is_asked_again() {
         backend.rise();
         assert_eq!(ask_once(&server, SET, 6, "key").as_deref(), Some("key"), "{loops:?}");
         assert!(ask(&mut gets, GET, 7, "key").is_some(), "{loops:?}: it had asked nothing");
+    }
+}
+
+/// Who has asked is told, by the rule for that, and goes on; who has not notices nothing.
+#[test]
+fn who_waits_for_a_reply_learns_that_the_connection_broke() {
+    let home = folder("flick_shared", "broken");
+    let source = "use std.memcached\n\ntype cmd : record of memcached.command\n  magic_code : uint8\n  key : string\n\n\
+                  proc Told : (cmd/cmd client, [cmd/cmd] servers)\n  | client => ask(servers)\n  | servers => client\n  \
+                  | error broken servers => tell(client)\n\n\
+                  fun ask : ([-/cmd] servers, req : cmd) -> ()\n  req => servers[hash(req.key) mod len(servers)]\n\n\
+                  fun tell : (-/cmd client, why : string) -> ()\n  cmd(magic_code: 0x81, key: why) => client\n";
+    std::fs::write(home.join("told.flick"), source).unwrap();
+    let said = flux(&home, &["build", "--debug", "told.flick", "-o", "told"]);
+    assert!(said.status.success(), "{}", text(&said.stderr));
+    for loops in LOOPS {
+        let backend = start_echo("a");
+        let bound = format!("--servers=127.0.0.1:{}; shared", backend.port);
+        let server = Server::listening(Command::new(home.join("told")).args(["--client=0", &bound]).args(loops));
+        let mut idle = server.connect();
+        assert!(ask(&mut idle, SET, 1, "key").is_some());
+        let mut asks: Vec<TcpStream> = (0..5).map(|_| server.connect()).collect();
+        backend.hold(true);
+        let so_far = backend.requests();
+        for (opaque, client) in (0..).zip(&mut asks) {
+            client.write_all(&request_for(SET, opaque, "key")).unwrap();
+        }
+        wait_for("a request", || (backend.requests() > so_far).then_some(()));
+        std::thread::sleep(Duration::from_millis(50));
+        backend.end_connections();
+        for client in &mut asks {
+            let why = value_for(client, 0);
+            assert_eq!(why.map(|why| text(&why)).as_deref(), Some("ended before it answered"), "{loops:?}");
+        }
+        backend.hold(false);
+        for client in asks.iter_mut().chain([&mut idle]) {
+            assert_eq!(ask(client, SET, 9, "again").as_deref(), Some("again"), "{loops:?}");
+        }
     }
 }
 
