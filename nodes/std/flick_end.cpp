@@ -320,7 +320,8 @@ void end::connection_ended(event what, const char *why) noexcept
         is_repeated_ = true;
         return of_->parted(*this);
     }
-    is_repeated_ = repeats_ != 0 && !servers_->has_stopped() && asked_.size() == awaited_ && of_->ask_again(*this, std::move(asked_), repeats_);
+    const bool may = repeats_ != 0 && !servers_->has_stopped() && asked_.size() == awaited_;
+    is_repeated_ = may && of_->ask_again(*this, std::move(asked_), repeats_);
     if (is_repeated_) {
         return;
     }

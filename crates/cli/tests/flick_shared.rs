@@ -232,8 +232,8 @@ fn a_server_that_dies_and_returns_is_asked_again() {
 fn who_waits_for_a_reply_learns_that_the_connection_broke() {
     let home = folder("flick_shared", "broken");
     let source = "use std.memcached\n\ntype cmd : record of memcached.command\n  magic_code : uint8\n  key : string\n\n\
-                  proc Told : (cmd/cmd client, [cmd/cmd] servers)\n  | client => ask(servers)\n  | servers => client\n  \
-                  | error broken servers => tell(client)\n\n\
+                  proc Told : (cmd/cmd client, [cmd/cmd] servers)\n  | client => ask(servers)\n  \
+                  | servers => client\n  | error broken servers => tell(client)\n\n\
                   fun ask : ([-/cmd] servers, req : cmd) -> ()\n  req => servers[hash(req.key) mod len(servers)]\n\n\
                   fun tell : (-/cmd client, why : string) -> ()\n  cmd(magic_code: 0x81, key: why) => client\n";
     std::fs::write(home.join("told.flick"), source).unwrap();
@@ -395,8 +395,8 @@ fn what_cannot_be_shared_is_refused() {
     assert!(said(program(), &["--client=0; shared", "--backends=a:1"]).contains("clients connect to this channel"));
     let programs = [
         (
-            "type cmd : record\n  key : string\n\nproc P : (cmd/cmd client, [cmd/cmd] servers)\n  | client => servers[0]\n  \
-          | servers => client\n",
+            "type cmd : record\n  key : string\n\nproc P : (cmd/cmd client, [cmd/cmd] servers)\n  \
+          | client => servers[0]\n  | servers => client\n",
             "its messages do not say how many replies they have, so nobody knows which reply is",
         ),
         (

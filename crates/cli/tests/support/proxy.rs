@@ -1,5 +1,5 @@
-//! The proxy of the FLICK paper for memcached in binary, `examples/memcached_proxy/listing_1.flick`, before servers that
-//! say who they are, and clients that look whose replies they get.
+//! The proxy of the FLICK paper for memcached in binary, `examples/memcached_proxy/listing_1.flick`, before servers
+//! that say who they are, and clients that look whose replies they get.
 
 use super::backend::{Backend, State};
 use super::memcached::{opaque_of, request};
@@ -60,8 +60,9 @@ fn answer_all(mut client: &TcpStream, state: &State, value: impl Fn(&[u8]) -> Ve
         if client.read_exact(&mut body).is_err() || !state.is_asked() {
             return;
         }
-        let extras = usize::from(head[4]);
-        let value = value(&body[extras..extras + usize::from(u16::from_be_bytes([head[2], head[3]]))]);
+        let size = usize::from(u16::from_be_bytes([head[2], head[3]]));
+        let key: Vec<u8> = body.into_iter().skip(usize::from(head[4])).take(size).collect();
+        let value = value(&key);
         let mut reply = vec![0x81, head[1], 0, 0, 0, 0, 0, 0];
         reply.extend(u32::try_from(value.len()).unwrap().to_be_bytes());
         reply.extend(&head[12..16]);
