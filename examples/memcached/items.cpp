@@ -3,6 +3,7 @@
 #include "cache.flux.h"
 
 #include "flux/io.hpp"
+#include "flux/text_hash.hpp"
 
 #include <algorithm>
 #include <array>
@@ -21,7 +22,7 @@ constexpr std::uint32_t shard_count = 256;
 
 // A key with its hash, which tells most keys apart without a look at them.
 struct hashed_key {
-    explicit hashed_key(std::string_view of) : text(of), hash(std::hash<std::string_view>()(of)) {}
+    explicit hashed_key(std::string_view of) : text(of), hash(flux::secret_text_hash()(of)) {}
 
     bool operator==(const hashed_key &other) const { return hash == other.hash && text == other.text; }
 
@@ -135,7 +136,7 @@ flux::moment expiry(std::uint32_t seconds)
 
 void Shard(const memcached::command &request, std::uint32_t &shard)
 {
-    shard = static_cast<std::uint32_t>(std::hash<std::string_view>()(request.key()) % shard_count);
+    shard = static_cast<std::uint32_t>(flux::secret_text_hash()(request.key()) % shard_count);
 }
 
 void Shards(std::vector<std::uint32_t> &all)

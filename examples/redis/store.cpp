@@ -3,14 +3,13 @@
 #include "redis.flux.h"
 
 #include "flux/io.hpp"
+#include "flux/text_hash.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <functional>
-#include <random>
 #include <set>
 #include <string>
 #include <string_view>
@@ -19,59 +18,9 @@
 
 namespace {
 
-/// Nobody knows it, so nobody can choose many keys with one hash.
-const std::array<std::uint64_t, 2> secret = [] {
-    std::random_device chance;
-    const auto number = [&chance] { return std::uint64_t{chance()} << 32 | chance() | 1; };
-    return std::array<std::uint64_t, 2>{number(), number()};
-}();
-
-/// So that a key is looked for where it is, without a copy of it. Eight bytes at once are multiplied, as in wyhash: a
-/// command has its key's hash three times, for its shard and to find and to put the item.
-struct hash_of_text {
-    using is_transparent = void;
-
-    std::size_t operator()(std::string_view text) const
-    {
-        std::uint64_t hash = secret[0] ^ text.size();
-        for (; text.size() > 8; text.remove_prefix(8)) {
-            hash = mixed(hash ^ part<8>(text.data()));
-        }
-        return mixed(hash ^ last(text));
-    }
-
-  private:
-    template <std::size_t Size>
-    static std::uint64_t part(const char *from)
-    {
-        std::uint64_t bytes = 0;
-        std::memcpy(&bytes, from, Size);
-        return bytes;
-    }
-
-    // Of up to 8 bytes.
-    static std::uint64_t last(std::string_view text)
-    {
-        const std::size_t size = text.size();
-        if (size >= 4) {
-            return part<4>(text.data()) << 32 | part<4>(text.data() + size - 4);
-        }
-        if (size == 0) {
-            return 0;
-        }
-        return part<1>(text.data()) << 16 | part<1>(text.data() + size / 2) << 8 | part<1>(text.data() + size - 1);
-    }
-
-    static std::uint64_t mixed(std::uint64_t bytes)
-    {
-        const unsigned __int128 product = static_cast<unsigned __int128>(bytes ^ secret[1]) * 0x9e3779b97f4a7c15U;
-        return static_cast<std::uint64_t>(product >> 64) ^ static_cast<std::uint64_t>(product);
-    }
-};
-
 /// Some of the items, and which of them expire, the first first.
 struct shard_of_items {
-    std::unordered_map<std::string, item, hash_of_text, std::equal_to<>> items;
+    std::unordered_map<std::string, item, flux::secret_text_hash, std::equal_to<>> items;
     std::set<std::pair<std::int64_t, std::string>> expiring;
 
     void forget_time(const std::string &key, const item &of)
@@ -95,7 +44,7 @@ std::int64_t now()
 
 void Shard(const resp::word &key, std::uint32_t &shard)
 {
-    shard = static_cast<std::uint32_t>(hash_of_text()(key.content()) % shards.size());
+    shard = static_cast<std::uint32_t>(flux::secret_text_hash()(key.content()) % shards.size());
 }
 
 void Shards(std::vector<std::uint32_t> &all)
