@@ -219,17 +219,32 @@ io_result<connection::progress> connection::advance(message_parse &into, moment 
         const bool continues = unfinished_ != nullptr && unfinished_->is_of(into.facts());
         return continues ? continue_message(into, deadline) : begin_message(into, deadline);
     } catch (const std::bad_alloc &) {
-        // What was received is not to be had any more.
-        has_lost_input_ = true;
-        unfinished_.reset();
-        return unexpected(ENOMEM);
+        return lose_input();
     }
+}
+
+// The same where nothing but unread bytes is to be looked at.
+io_result<connection::progress> connection::begin_unread(message_parse &into) noexcept
+{
+    try {
+        return begin_with(std::span<const std::byte>(unread_).subspan(read_of_unread_), into);
+    } catch (const std::bad_alloc &) {
+        return lose_input();
+    }
+}
+
+// What was received is not to be had any more.
+unexpected<int> connection::lose_input() noexcept
+{
+    has_lost_input_ = true;
+    unfinished_.reset();
+    return unexpected(ENOMEM);
 }
 
 // The bytes of a message that is whole, or whose streams are to come.
 message_bytes connection::head_of(message_parse &whole, std::span<const std::byte> bytes)
 {
-    if (whole.ahead() == nullptr) [[likely]] {
+    if (!whole.facts().has_streams || whole.ahead() == nullptr) [[likely]] {
         return message_bytes::copy_of(bytes);
     }
     incoming_ = std::make_shared<received_stream>(*this, whole, bytes);
@@ -245,26 +260,32 @@ io_result<connection::progress> connection::begin_message(message_parse &into, m
     if ((*there).empty()) {
         return unexpected(accepted_ ? end_of_input : ENODATA);
     }
-    const std::string_view bytes(reinterpret_cast<const char *>((*there).data()), (*there).size());
+    return begin_with(*there, into);
+}
+
+// A message of which these bytes are there, and perhaps more messages behind it.
+io_result<connection::progress> connection::begin_with(std::span<const std::byte> there, message_parse &into)
+{
+    const std::string_view bytes(reinterpret_cast<const char *>(there.data()), there.size());
     switch (into.read(bytes, false)) {
     case message_parse::state::whole:
-        into.bytes = head_of(into, (*there).first(into.size()));
-        if (const io_result<void> taken = take(*there, into.size()); !taken.has_value()) {
+        into.bytes = head_of(into, there.first(into.size()));
+        if (const io_result<void> taken = take(there, into.size()); !taken.has_value()) {
             return unexpected(taken.error());
         }
         return progress::whole;
     case message_parse::state::unfinished:
         break;
     case message_parse::state::wrong:
-        into.bytes = message_bytes::copy_of(*there);
+        into.bytes = message_bytes::copy_of(there);
         return unexpected(EBADMSG);
     case message_parse::state::no_memory:
         throw std::bad_alloc();
     }
     // Where there is no memory for one of these, the next message is read from its beginning nevertheless.
     std::unique_ptr<message_parse> kept = into.keep();
-    unfinished_ = std::make_unique<unfinished_input>(std::move(kept), *there);
-    take(*there, bytes.size());
+    unfinished_ = std::make_unique<unfinished_input>(std::move(kept), there);
+    take(there, bytes.size());
     return bytes.size() < landing.size() ? progress::unfinished : progress::unfinished_so_far;
 }
 

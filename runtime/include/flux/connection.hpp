@@ -234,8 +234,18 @@ class connection final : private belonging, private listed<connection>
     // One step of `receive_message`, which waits for bytes once.
     io_result<progress> advance(message_parse &into, moment deadline) noexcept;
     io_result<progress> begin_message(message_parse &into, moment deadline);
+    io_result<progress> begin_unread(message_parse &into) noexcept;
+    io_result<progress> begin_with(std::span<const std::byte> there, message_parse &into);
     io_result<progress> continue_message(message_parse &into, moment deadline);
+    // Whether that is all there is to be looked at: bytes that nobody has taken, of messages that begin there.
+    bool has_only_unread() const noexcept
+    {
+        const bool has_other = has_lost_input_ || unfinished_ != nullptr || incoming_ != nullptr ||
+                               carries_ != nullptr || is_leaving_;
+        return has_unread() && !has_other;
+    }
     io_result<void> end_of_unfinished() noexcept;
+    unexpected<int> lose_input() noexcept;
     io_result<std::span<const std::byte>> look(moment deadline) noexcept
     {
         // One that the flow may not use is not looked into: another has it.

@@ -254,7 +254,7 @@ TEST(Connections, RequestsThatCameTogetherAreServedInARowAndThenThoseOfOthers)
                                                          flux::silence_limits{});
     std::vector<int> in_a_row;
     const flux::connection *before = nullptr;
-    for (int request = 0; request < 80; ++request) {
+    for (int request = 0; request < 160; ++request) {
         const auto given = all->next();
         ASSERT_TRUE(given.has_value());
         if (*given != before) {
@@ -265,7 +265,7 @@ TEST(Connections, RequestsThatCameTogetherAreServedInARowAndThenThoseOfOthers)
         take_request(**given);
         EXPECT_TRUE((*given)->give_back().has_value());
     }
-    EXPECT_EQ(in_a_row, std::vector<int>(5, 16));
+    EXPECT_EQ(in_a_row, std::vector<int>(5, 32));
     // The one that would be next in a row, and the one that has come back behind it.
     const auto last = all->next();
     ASSERT_TRUE(last.has_value());

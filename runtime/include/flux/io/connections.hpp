@@ -91,6 +91,7 @@ class connections final : public connection_home, public std::enable_shared_from
     int rest() noexcept;
     bool has_bytes(connection &of) noexcept;
     bool has_whole(connection &of, message_parse &into) noexcept;
+    bool is_whole(connection &of, message_parse &into, io_result<connection::progress> come, bool late) noexcept;
     bool is_late(const connection &on, moment now) const noexcept;
     bool refuse(connection &bad, int error, const message_parse &wanted) noexcept;
     void end_carried(connection &ending, int error, const message_parse &wanted) noexcept;
