@@ -1,15 +1,37 @@
 #include "flux/flow/flow_times.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <new>
+#include <utility>
 
 namespace flux {
+
+namespace {
+
+// Of all these times those that a histogram has, and none of the others.
+time_counts with_none(const time_histogram &some, const time_counts &all)
+{
+    const time_counts counted = some.counts();
+    std::vector<step_count> steps = counted.steps();
+    // Others may be adding.
+    const std::uint64_t none = all.times() - std::min(counted.times(), all.times());
+    if (none != 0) {
+        steps.insert(steps.begin(), {0, 1, none});
+    }
+    return {std::move(steps), counted.sum_ns(), std::max(all.measured(), counted.measured())};
+}
+
+} // namespace
 
 void divided_times::add(const divided_time &time, std::uint32_t times) noexcept
 {
     whole.add(time.whole(), times);
+    // Most nodes run, and do nothing else.
     for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
-        of[kind].add(time.of[kind], times);
+        if (time.of[kind].count() > 0) {
+            of[kind].add(time.of[kind], times);
+        }
     }
     for (std::size_t reason = 0; reason < park_reason_count; ++reason) {
         if (time.parked_for[reason].count() > 0) {
@@ -52,7 +74,7 @@ std::vector<divided_counts> flow_times::counts_of(const table &of)
         if (const divided_times *const timed = of[number].load(std::memory_order_acquire)) {
             divided_counts &counts = all.emplace_back(divided_counts{number, timed->whole.counts(), {}, {}});
             for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
-                counts.of[kind] = timed->of[kind].counts();
+                counts.of[kind] = with_none(timed->of[kind], counts.whole);
             }
             for (std::size_t reason = 0; reason < park_reason_count; ++reason) {
                 counts.parked_for[reason] = timed->parked_for[reason].counts();

@@ -1,6 +1,5 @@
 #include "flux/flow/path_times.hpp"
 
-#include <algorithm>
 #include <memory>
 #include <new>
 
@@ -58,8 +57,9 @@ void path_times::add(const flow_end &of, const divided_time &time, std::uint32_t
     }
     found->whole.add(time.whole(), times);
     for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
-        const auto ns = static_cast<std::uint64_t>(std::max<std::chrono::nanoseconds::rep>(time.of[kind].count(), 0));
-        found->sums_ns[kind].fetch_add(ns * times, std::memory_order_relaxed);
+        if (const auto ns = time.of[kind].count(); ns > 0) {
+            found->sums_ns[kind].fetch_add(static_cast<std::uint64_t>(ns) * times, std::memory_order_relaxed);
+        }
     }
 }
 

@@ -20,8 +20,8 @@ namespace flux {
 /// Histograms of times, whole and divided.
 struct divided_times {
     time_histogram whole;
+    /// Of those times alone that have some of it; of the others it was none.
     std::array<time_histogram, time_kind_count> of;
-    /// Of those times alone that have some of it.
     std::array<time_histogram, park_reason_count> parked_for;
 
     /// It took this long, and stands for so many like it.
@@ -33,7 +33,9 @@ struct divided_counts {
     /// Of the node or the source.
     std::size_t number;
     time_counts whole;
+    /// Of all times.
     std::array<time_counts, time_kind_count> of;
+    /// Of those alone that have some of it.
     std::array<time_counts, park_reason_count> parked_for;
 };
 
