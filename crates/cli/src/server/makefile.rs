@@ -178,10 +178,18 @@ impl Plan {
         if self.is_shared() { format!(" {SHARED_FLAGS}{unique}") } else { String::new() }
     }
 
-    /// The symbol tells the host which runtime the object was built for.
-    fn shared_link(&self) -> String {
-        let link = |key: &String| format!(" -shared -Wl,-Bsymbolic-functions -Wl,--defsym=flux_runtime_{key}=1");
-        self.shared.as_ref().map(link).unwrap_or_default()
+    /// The flags of linking beside those of compiling. In a shared object the symbol tells the host which runtime it was
+    /// built for. Of all sources at once GCC says what is meant so, as the runtime's table of system calls declares them
+    /// without their types, and what is not so, where it has put functions of the library into each other.
+    fn link_flags(&self) -> String {
+        let shared = |key: &String| format!(" -shared -Wl,-Bsymbolic-functions -Wl,--defsym=flux_runtime_{key}=1");
+        match &self.shared {
+            Some(key) => shared(key),
+            None if self.flags.iter().any(|flag| flag == LTO) && !self.cxx.contains("clang") => {
+                " -Wno-lto-type-mismatch -Wno-stringop-overread".to_owned()
+            }
+            None => String::new(),
+        }
     }
 
     /// The libraries that the program names.
@@ -228,7 +236,7 @@ HEADERS = {headers}
 
 {target}: $(OBJECTS) $(MODULES){library}
 \t@echo '  link  $@'
-\t@$(CXX) $(FLAGS){shared_link} -pthread $(LDFLAGS) -o $@ $(OBJECTS) $(MODULES){library} $(LDLIBS){runtime_ldlibs}
+\t@$(CXX) $(FLAGS){link_flags} -pthread $(LDFLAGS) -o $@ $(OBJECTS) $(MODULES){library} $(LDLIBS){runtime_ldlibs}
 
 {generated_object}: {name}.flux.cpp Makefile $(HEADERS)
 \t@echo '  compile  $<'
@@ -240,7 +248,7 @@ runtime/libflux.a:
 ",
             flags = self.flags(),
             shared_flags = self.shared_flags(),
-            shared_link = self.shared_link(),
+            link_flags = self.link_flags(),
             library = if self.is_shared() { "" } else { " $(FLUX_LIBRARY)" },
             runtime_ldlibs = if self.is_shared() { "" } else { " $(FLUX_LDLIBS)" },
             of_2006 = if self.is_of_2006() { VARIABLES_2006 } else { "" },
@@ -352,13 +360,16 @@ fn compile_2006(compiler: &str, ways: &str, flags: &str, folder: &str) -> String
     format!("sh {SCRIPT_NAME} $@ $< '$({ways})' $({compiler}) $(CPPFLAGS) $({flags}){folder}")
 }
 
+/// Optimises across all sources when they are linked.
+const LTO: &str = "-flto=auto";
+
 /// The flags of every compilation.
 pub fn flags(arguments: &Build) -> Vec<String> {
     let mut flags: Vec<String> = ["-Wall", "-Wextra", "-g", "-pthread", STACK_PROBES].map(String::from).into();
     flags.push(if arguments.debug { "-O0" } else { "-O2" }.into());
     if arguments.lto {
         // By as many processors as there are; the linker reads what the compiler has left in the objects.
-        flags.push("-flto=auto".into());
+        flags.push(LTO.into());
     }
     if let Some(sanitizer) = arguments.sanitize {
         let which = match sanitizer {
