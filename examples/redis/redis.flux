@@ -174,8 +174,8 @@ Refuse (resp.command message, int error) => (resp.failure reply) {
 
 // The items, in C++: texts by keys, in shards. Commands on keys of different shards run side by side; one on several
 // keys has all of them for itself. A text is kept as the word in which it came, a part of a command's bytes, and that is
-// the reply to a GET: so it is never copied.
-record item { content : resp.word; expires : int64; };
+// the reply to a GET: so it is never copied. What was counted is kept as a number, without a word.
+record item { content : optional<resp.word>; number : int64; expires : int64; };
 Shard (resp.word key) => (uint32 shard) pure;
 Find (resp.word key, uint32 shard) => (optional<item> found);
 Put (resp.word key, uint32 shard, item made) => ();
@@ -203,17 +203,20 @@ typedef resp3 (client from) { from.protocol == 3 };
 Null2 () => (resp.no_bulk reply) { reply = resp.no_bulk(); };
 Null3 () => (resp.null reply) { reply = resp.null(); };
 
+Text (item of) => (resp.word content) {
+  if has(of.content) { content = value(of.content); } else { content = resp.word(content: text(of.number)); }
+};
 Found (client from, optional<item> found) => (flux::message reply);
 Found:[_, here] = Content;
 Found:[_, _] = Null;
 typedef here (optional<item> found) { has(found) };
-Content (optional<item> found) => (resp.word reply) { reply = value(found).content; };
+Content (optional<item> found) => (resp.word reply) { reply = Text(value(found)); };
 
 // The same, as values in others.
 Bulk (text content) => (resp.value reply) { reply = resp.value(bulk: resp.blob(content: bytes(content))); };
 Element (client from, optional<item> found) => (resp.value reply) {
   if has(found) {
-    reply = Bulk(value(found).content.content);
+    reply = Bulk(Text(value(found)).content);
   } else if from.protocol == 3 {
     reply = resp.value(null: "_");
   } else {
@@ -232,7 +235,8 @@ Set (client from, resp.command message, resp.word key, uint32 shard) => (flux::m
 Set:[_, plain, _, _] = Plain -> Put -> Okay;
 Set:[_, _, _, _] = Now -> Wishes -> Store -> Stored;
 typedef plain (resp.command message) { value(message.count) == 3 };
-Plain (resp.command message) => (item made) { made = item(content: Kept(value(message.second)), expires: 0); };
+Plain (resp.command message)
+  => (item made) { made = item(content: Kept(value(message.second)), number: 0, expires: 0); };
 record wishes { only_new : bool; only_old : bool; };
 Wishes (resp.command message, int64 now) => (item made, wishes how) {
   how = wishes(only_new: false, only_old: false);
@@ -264,7 +268,7 @@ Wishes (resp.command message, int64 now) => (item made, wishes how) {
     if number > 9223372036854775807 - now { fail 3; }
     expires = now + number;
   }
-  made = item(content: Kept(value(message.second)), expires: expires);
+  made = item(content: Kept(value(message.second)), number: 0, expires: expires);
 };
 Store (resp.word key, uint32 shard, item made, wishes how) => (bool is_kept);
 Store = Find -> Permit -> Keep;
@@ -293,12 +297,13 @@ Changed (int64 by, optional<item> found) => (item made, int64 number) {
   number = 0;
   let expires : int64 = 0;
   if has(found) {
-    number = Integer(value(found).content);
+    number = value(found).number;
+    if has(value(found).content) { number = Integer(value(value(found).content)); }
     expires = value(found).expires;
   }
   if by > 0 && number > 9223372036854775807 - by || by < 0 && number < -9223372036854775807 - 1 - by { fail 4; }
   number = number + by;
-  made = item(content: resp.word(content: text(number)), expires: expires);
+  made = item(content: none, number: number, expires: expires);
 };
 
 // EXPIRE and its like
@@ -313,11 +318,11 @@ Expire (resp.word key, uint32 shard, int64 now, int64 until) => (int64 number);
 Expire = Find -> Expiring -> Settle;
 atomic Expire:{items?, item(shard)};
 Expiring (optional<item> found, int64 now, int64 until) => (item made, fate what, int64 number) {
-  made = item(content: resp.word(content: ""), expires: until);
+  made = item(content: none, number: 0, expires: until);
   what = fate.same;
   number = 0;
   if has(found) {
-    made = item(content: value(found).content, expires: until);
+    made = item(content: value(found).content, number: value(found).number, expires: until);
     number = 1;
     what = fate.changed;
     if until <= now { what = fate.gone; }
@@ -327,11 +332,11 @@ Persist (resp.word key, uint32 shard) => (int64 number);
 Persist = Find -> Persisting -> Settle;
 atomic Persist:{items?, item(shard)};
 Persisting (optional<item> found) => (item made, fate what, int64 number) {
-  made = item(content: resp.word(content: ""), expires: 0);
+  made = item(content: none, number: 0, expires: 0);
   what = fate.same;
   number = 0;
   if has(found) && value(found).expires != 0 {
-    made = item(content: value(found).content, expires: 0);
+    made = item(content: value(found).content, number: value(found).number, expires: 0);
     number = 1;
     what = fate.changed;
   }
@@ -399,7 +404,7 @@ atomic SetAll:{items};
 Single (pair one) => (resp.word key, uint32 shard, item made) {
   key = one.key;
   shard = Shard(one.key);
-  made = item(content: Kept(one.content), expires: 0);
+  made = item(content: Kept(one.content), number: 0, expires: 0);
 };
 
 // Subscribers. To those who speak RESP3 news are pushes, to others arrays: so each channel is two, "2" and "3" before its
@@ -446,28 +451,31 @@ News (client from, list<resp.value> parts) => (resp.value reply) {
   }
 };
 Publish (resp.command message) => (int64 number);
-Publish = ToArrays -> First -> ToPushes -> Both;
-ToArrays (resp.command message) => (int64 receivers);
-ToArrays = ArrayChannel -> channels.Listeners -> SendArray;
+Publish = ArrayChannel -> channels.Listeners -> Arrays -> PushChannel -> channels.Listeners -> Pushes -> Announce;
+atomic Publish:{channels.subscribers?};
 ArrayChannel (resp.command message) => (text channel) { channel = "2" + value(message.first).content; };
-SendArray (text channel, resp.command message, int64 listeners) => (int64 receivers);
-SendArray:[_, _, nobody] = Nobody;
-SendArray:[_, _, _] = AsArray -> channels.Publish;
+PushChannel (resp.command message) => (text channel) { channel = "3" + value(message.first).content; };
+Arrays (int64 listeners) => (int64 arrays) { arrays = listeners; };
+Pushes (int64 listeners) => (int64 pushes) { pushes = listeners; };
+// Nothing is made for nobody.
+Announce (resp.command message, int64 arrays, int64 pushes) => (int64 number);
+Announce:[_, nobody, nobody] = Unheard;
+Announce:[_, _, nobody] = ToArrays -> Received;
+Announce:[_, nobody, _] = ToPushes -> Received;
+Announce:[_, _, _] = ToArrays -> First -> ToPushes -> Both;
+typedef nobody (int64 listeners) { listeners == 0 };
+ToArrays (resp.command message) => (int64 receivers);
+ToArrays = ArrayChannel -> AsArray -> channels.Publish;
 AsArray (resp.command message) => (resp.published content) {
   content = resp.published(form: "*", channel: value(message.first).content, content: value(message.second).content);
 };
 ToPushes (resp.command message) => (int64 receivers);
-ToPushes = PushChannel -> channels.Listeners -> SendPush;
-PushChannel (resp.command message) => (text channel) { channel = "3" + value(message.first).content; };
-SendPush (text channel, resp.command message, int64 listeners) => (int64 receivers);
-SendPush:[_, _, nobody] = Nobody;
-SendPush:[_, _, _] = AsPush -> channels.Publish;
+ToPushes = PushChannel -> AsPush -> channels.Publish;
 AsPush (resp.command message) => (resp.published content) {
   content = resp.published(form: ">", channel: value(message.first).content, content: value(message.second).content);
 };
-// Nothing is made for nobody.
-typedef nobody (int64 listeners) { listeners == 0 };
-Nobody () => (int64 receivers) { receivers = 0; };
+Unheard () => (int64 number) { number = 0; };
+Received (int64 receivers) => (int64 number) { number = receivers; };
 First (int64 receivers) => (int64 first) { first = receivers; };
 Both (int64 first, int64 receivers) => (int64 number) { number = first + receivers; };
 
