@@ -39,6 +39,8 @@ pub const STREAM_AHEAD: &str = "flux::stream_ahead";
 pub const READING: &str = "flux::reading";
 /// What writes a message.
 pub const WRITER: &str = "flux::message_writer";
+/// The same of one that is told how many bytes it will write at most.
+pub const SIZED_WRITER: &str = "flux::sized_message_writer";
 /// The bytes that a token consists of.
 pub const BYTE_SET: &str = "flux::byte_set";
 /// The namespace of what decodes values: `big`, `little` and `bits`.

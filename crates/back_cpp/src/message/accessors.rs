@@ -252,7 +252,7 @@ impl Messages<'_> {
         let mut is_checked = false;
         for (member, argument) in self.plan(unit).parameters.iter().zip(arguments) {
             let (said, checked) =
-                super::formula::said(argument, &|reference| self.reference(id, reference, from, None));
+                super::formula::said_of_narrow(argument, &|reference| self.reference(id, reference, from, None));
             is_checked |= checked;
             body.push(Statement::Assign(Cpp::name(format!("inner.{member}")), said.cpp));
         }

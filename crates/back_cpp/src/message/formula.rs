@@ -72,16 +72,27 @@ pub(super) struct Writer<'a> {
     pub names: &'a dyn Fn(&Reference) -> Said,
     /// Whether it says whether it fits.
     pub is_checked: Cell<bool>,
+    /// Whether they are of their own types, which may have less than 64 bits.
+    pub are_narrow: bool,
 }
 
-/// A formula as C++, and whether it sets `fits`.
+/// A formula as C++, and whether it sets `fits`. Its integers have 64 bits.
 pub(super) fn said(formula: &Formula, names: &dyn Fn(&Reference) -> Said) -> (Said, bool) {
+    said_of(formula, names, false)
+}
+
+/// The same of integers that may have less.
+pub(super) fn said_of_narrow(formula: &Formula, names: &dyn Fn(&Reference) -> Said) -> (Said, bool) {
+    said_of(formula, names, true)
+}
+
+fn said_of(formula: &Formula, names: &dyn Fn(&Reference) -> Said, are_narrow: bool) -> (Said, bool) {
     let known: Vec<_> = formula.names.iter().map(names).collect();
     let by_index = |reference: &Reference| {
         let at = formula.names.iter().position(|one| one == reference);
         at.and_then(|at| known.get(at).cloned()).unwrap_or(Said { cpp: Cpp::name("0"), known: Known::Truth })
     };
-    let writer = Writer { names: &by_index, is_checked: Cell::new(false) };
+    let writer = Writer { names: &by_index, is_checked: Cell::new(false), are_narrow };
     let said = writer.expression(&formula.value, formula);
     (said, writer.is_checked.get())
 }
@@ -228,7 +239,15 @@ impl Writer<'_> {
         let (left, right) = (with_sign(&left), with_sign(&right));
         let fits = |(low, high): &(i128, i128)| *low >= limits.0 && *high <= limits.1;
         match result {
-            Some(range) if fits(&range) => Said::integer(infix(operator.symbol(), left, right), range, signed),
+            Some(range) if fits(&range) => {
+                // C++ computes in what both sides have, or in 32 bits.
+                let is_short = range.0 >= i128::from(i32::MIN) && range.1 <= i128::from(i32::MAX);
+                let left = match self.are_narrow && !is_short {
+                    true => Cpp::Instance("static_cast".to_owned(), vec![Cpp::name(wide(signed))]).call(vec![left]),
+                    false => left,
+                };
+                Said::integer(infix(operator.symbol(), left, right), range, signed)
+            }
             _ => {
                 let range = result.map_or(limits, |(low, high)| (low.max(limits.0), high.min(limits.1)));
                 Said::integer(self.checked(name, wide(signed), vec![left, right]), range, signed)

@@ -1,7 +1,7 @@
 //! The value of a field as C++, from the bytes of a message and the places of its fields.
 
 use super::Messages;
-use super::formula::{Known, Said, literal, range_of, said};
+use super::formula::{Known, Said, literal, range_of, said_of_narrow};
 use super::plan::Store;
 use crate::tree::Expression as Cpp;
 use flux_contract::message as runtime;
@@ -102,7 +102,7 @@ impl Messages<'_> {
             }
             Store::Computed => {
                 let Form::Variable(_, formula) = &field.form else { return None };
-                said(formula, &|reference| self.reference(id, reference, from, None)).0
+                said_of_narrow(formula, &|reference| self.reference(id, reference, from, None)).0
             }
             Store::Nothing | Store::Parts(_) | Store::Places(..) | Store::Passed(..) => return None,
         })
@@ -114,7 +114,7 @@ impl Messages<'_> {
         let message: &Message = &self.program.messages[id];
         let declared: &Field = message.field(field)?;
         Some(match &declared.convert {
-            Some(convert) => said(convert, &|reference| self.reference(id, reference, from, Some(&raw))),
+            Some(convert) => said_of_narrow(convert, &|reference| self.reference(id, reference, from, Some(&raw))),
             None => (raw, false),
         })
     }

@@ -3,7 +3,7 @@
 //! ([`straight`](super::straight)). So a value that cannot be there, or that would be read as another, makes no
 //! message.
 
-use super::formula::{Known, Said, literal, range_of, said};
+use super::formula::{Known, Said, literal, range_of, said_of_narrow};
 use super::plan::{Plan, Step, Store};
 use super::stored::{From, machine, type_name};
 use super::straight::is_written_once;
@@ -20,19 +20,19 @@ use std::collections::{HashMap, HashSet};
 
 /// Writes the function of one message.
 pub(super) struct Writing<'m, 'p> {
-    messages: &'m Messages<'p>,
+    pub(super) messages: &'m Messages<'p>,
     id: MessageId,
-    message: &'p Message,
-    plan: &'m Plan<'p>,
-    given: HashSet<FieldId>,
+    pub(super) message: &'p Message,
+    pub(super) plan: &'m Plan<'p>,
+    pub(super) given: HashSet<FieldId>,
     /// The fields whose values follow from others, and the variables.
-    locals: RefCell<HashMap<FieldId, Said>>,
+    pub(super) locals: RefCell<HashMap<FieldId, Said>>,
     uses_fits: Cell<bool>,
     /// Whether the places are noted while it is written, and it is not read again.
-    is_straight: bool,
+    pub(super) is_straight: bool,
 }
 
-fn infix(left: Cpp, operator: &'static str, right: Cpp) -> Cpp {
+pub(super) fn infix(left: Cpp, operator: &'static str, right: Cpp) -> Cpp {
     Cpp::Infix(Box::new(left), operator, Box::new(right))
 }
 
@@ -111,8 +111,7 @@ impl<'m, 'p> Writing<'m, 'p> {
             return self.straight_function(body);
         }
         let invalid = || Statement::Return(Cpp::name(runtime::UNEXPECTED).call(vec![Cpp::name("EINVAL")]));
-        if self.uses_fits.get() {
-            let fits = Statement::Variable(Declarator::new("bool", "fits"), Initial::Value(Cpp::name("true")));
+        if let Some(fits) = self.fits() {
             body.insert(0, fits);
             let unfit = Cpp::Prefix("!", Box::new(Cpp::name("fits")));
             body.push(Statement::If(unfit, vec![invalid()], vec![]));
@@ -162,11 +161,23 @@ impl<'m, 'p> Writing<'m, 'p> {
 
     /// The function of a message that is not read again, with what writes it.
     fn straight_function(&self, mut body: Vec<Statement>) -> Declaration {
-        let first = vec![self.writer(), Statement::Variable(Declarator::new("places", "at"), Initial::Braces(vec![]))];
+        body.extend(self.absent_where_not_taken());
+        let mut first =
+            vec![self.writer(), Statement::Variable(Declarator::new("places", "at"), Initial::Braces(vec![]))];
+        if let Some(fits) = self.fits() {
+            first.push(fits);
+            body.push(require(Cpp::name("fits")));
+        }
         body.splice(0..0, first);
         let made = format!("out.made<{}>", self.message.name.own());
         body.push(Statement::Return(Cpp::name(made).call(vec![Cpp::name("at")])));
         self.method(body)
+    }
+
+    /// `bool fits = true;`, where formulas say by it whether they do.
+    fn fits(&self) -> Option<Statement> {
+        let fits = || Statement::Variable(Declarator::new("bool", "fits"), Initial::Value(Cpp::name("true")));
+        self.uses_fits.get().then(fits)
     }
 
     /// What it is written with, where there is room for about all of it.
@@ -186,11 +197,13 @@ impl<'m, 'p> Writing<'m, 'p> {
                 Initial::Arguments(vec![Cpp::name(runtime::ROOM_FOR).call(parts)])
             }
         };
-        Statement::Variable(Declarator::new(runtime::WRITER, "out"), room)
+        // Only one that writes what was given, each once, knows how much that is.
+        let writer = if self.is_straight { runtime::SIZED_WRITER } else { runtime::WRITER };
+        Statement::Variable(Declarator::new(writer, "out"), room)
     }
 
     /// Where the reader keeps a field that it does not find by a fixed offset, or keeps its place.
-    fn kept(&self, id: FieldId) -> Option<Cpp> {
+    pub(super) fn kept(&self, id: FieldId) -> Option<Cpp> {
         let member = self.plan.stores.get(id.index())?.member().filter(|_| self.is_straight)?;
         Some(Cpp::name(format!("at.{member}")))
     }
@@ -210,7 +223,7 @@ impl<'m, 'p> Writing<'m, 'p> {
         is_noted.then(|| (Cpp::name(format!("at.{member}")), format!("{member}_written")))
     }
 
-    fn is_optional(&self, id: FieldId) -> bool {
+    pub(super) fn is_optional(&self, id: FieldId) -> bool {
         self.plan.taken.get(id.index()).is_some_and(Option::is_some)
     }
 
@@ -324,8 +337,8 @@ impl<'m, 'p> Writing<'m, 'p> {
         }
     }
 
-    fn formula(&self, formula: &Formula, own: Option<&Said>) -> Said {
-        let (said, is_checked) = said(formula, &|reference| match (reference.root, own) {
+    pub(super) fn formula(&self, formula: &Formula, own: Option<&Said>) -> Said {
+        let (said, is_checked) = said_of_narrow(formula, &|reference| match (reference.root, own) {
             (Root::Value, Some(own)) if reference.path.is_empty() => own.clone(),
             _ => self.reference(reference),
         });
@@ -422,7 +435,7 @@ impl<'m, 'p> Writing<'m, 'p> {
     }
 
     /// How many bytes a given value has.
-    fn size(&self, id: FieldId, field: &Field) -> Cpp {
+    pub(super) fn size(&self, id: FieldId, field: &Field) -> Cpp {
         let value = self.value(id, field);
         match (&field.form, field.is_list()) {
             (Form::Integer(integer, _), true) => {
@@ -445,21 +458,22 @@ impl<'m, 'p> Writing<'m, 'p> {
                     placed.iter().for_each(|one| self.field(one.field, body));
                 }
                 Step::Field(id) => self.field(*id, body),
-                Step::If(condition, then, otherwise, _) => {
+                Step::If(condition, then, otherwise, choice) => {
                     let holds = self.formula(condition, None);
-                    let way = |steps: &[Step<'p>]| {
-                        let mut inner = vec![];
+                    let way = |number: usize, steps: &[Step<'p>]| {
+                        let is_noted = number == 1 || !steps.is_empty();
+                        let mut inner: Vec<_> = self.taken(choice, number).filter(|_| is_noted).into_iter().collect();
                         self.steps(steps, &mut inner);
                         inner
                     };
-                    match (way(then), way(otherwise)) {
+                    match (way(1, then), way(2, otherwise)) {
                         (then, otherwise) if then.is_empty() && otherwise.is_empty() => {}
                         (then, otherwise) => body.push(Statement::If(holds.cpp, then, otherwise)),
                     }
                 }
-                Step::Switch(switch, ways, _) => {
+                Step::Switch(switch, ways, choice) => {
                     let way = |index: usize| {
-                        let mut inner = vec![];
+                        let mut inner: Vec<_> = self.taken(choice, index + 1).into_iter().collect();
                         if let Some(steps) = ways.get(index) {
                             self.steps(steps, &mut inner);
                         }
@@ -536,6 +550,9 @@ impl<'m, 'p> Writing<'m, 'p> {
         if field.parse_at.is_some() {
             return;
         }
+        if let (Form::Variable(_, formula), true) = (&field.form, self.is_straight) {
+            return self.note_variable(id, field, formula, body);
+        }
         if let Form::Variable(ty, formula) = &field.form {
             let is_updated =
                 self.message.fields.iter().any(|other| other.updates.iter().any(|(target, _)| *target == id));
@@ -548,7 +565,7 @@ impl<'m, 'p> Writing<'m, 'p> {
             return;
         }
         let local = self.locals.borrow().get(&id).cloned();
-        let value = match local {
+        let value = match local.clone() {
             Some(local) => local.cpp,
             None if self.given.contains(&id) => Cpp::name(self.value(id, field)),
             None => match field.form {
@@ -560,6 +577,10 @@ impl<'m, 'p> Writing<'m, 'p> {
             let most = Cpp::name(field.max_size.unwrap_or(u64::from(u32::MAX)));
             let value = Cpp::name(self.value(id, field));
             return body.push(run("out.until", vec![value, Cpp::name(literal(end)), most, place]));
+        }
+        if self.is_straight {
+            let own = Said { cpp: value.clone(), known: local.map_or_else(|| known_of(field), |local| local.known) };
+            body.extend(self.asked_of(id, field, &own));
         }
         match field.is_list() {
             true if self.given.contains(&id) => {
@@ -598,7 +619,13 @@ impl<'m, 'p> Writing<'m, 'p> {
                 run("out.digits", arguments.collect())
             }
             Form::Literal(bytes) => run("out.text", vec![Cpp::name(literal(bytes))]),
-            Form::Unit(..) if self.given.contains(&id) => run("out.text", vec![value.member("wire").call(vec![])]),
+            Form::Unit(..) if self.given.contains(&id) => {
+                let wire = value.member("wire").call(vec![]);
+                match self.kept(id) {
+                    Some(place) => run("out.part", vec![wire, place]),
+                    None => run("out.text", vec![wire]),
+                }
+            }
             Form::Unit(..) => return None,
             _ => {
                 let place = self.kept(id).or_else(|| self.written(id).map(|(_, written)| Cpp::name(written)));
@@ -651,12 +678,17 @@ fn wide(value: Cpp) -> Cpp {
 }
 
 /// `out.text(…);`
-fn run(function: &str, arguments: Vec<Cpp>) -> Statement {
+pub(super) fn run(function: &str, arguments: Vec<Cpp>) -> Statement {
     Statement::Run(Cpp::name(function).call(arguments))
 }
 
+/// Without which no message is made: `out.require(…);`
+pub(super) fn require(what: Cpp) -> Statement {
+    run("out.require", vec![what])
+}
+
 /// What C++ knows of a field's value.
-fn known_of(field: &Field) -> Known {
+pub(super) fn known_of(field: &Field) -> Known {
     let integer = |range: (i128, i128), signed| Known::Integer { low: range.0, high: range.1, signed };
     match &field.form {
         Form::Integer(one, _) | Form::Digits(one, _) => integer(one.range(), one.signed),

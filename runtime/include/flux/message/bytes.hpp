@@ -76,7 +76,7 @@ class message_bytes
         if (block_ != nullptr && block_->units != 0 && block_->units != has_stream && size <= block_->size) [[likely]] {
             block_->size = size;
         } else {
-            resize(size);
+            *this = resized(std::move(*this), size);
         }
     }
 
@@ -122,6 +122,7 @@ class message_bytes
         }
     }
     static void free_block(block *unused) noexcept;
+    static message_bytes resized(message_bytes own, std::size_t size);
 
     block *block_ = nullptr;
 };

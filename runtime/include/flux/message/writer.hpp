@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <cerrno>
 #include <charconv>
 #include <concepts>
@@ -26,15 +27,19 @@
 
 namespace flux {
 
-/// The bytes of a message that is being made. Its functions throw `std::bad_alloc`.
-class message_writer
+/// The bytes of a message that is being made. Its functions throw `std::bad_alloc`. One that has room for all that it
+/// will write, as its maker knows, does not ask for each part.
+template <bool HasRoom>
+class writer_of
 {
   public:
-    message_writer() noexcept = default;
+    writer_of() noexcept = default;
     /// One that will write so many bytes, or some less. Throws `std::bad_alloc`.
-    explicit message_writer(std::size_t most)
+    explicit writer_of(std::size_t most)
     {
-        bytes_ = message_bytes::allocate(most);
+        // Not where it stays: of whose address nobody knows, the compiler keeps in registers.
+        message_bytes room = message_bytes::allocate(most);
+        bytes_ = std::move(room);
         begin_at(0);
     }
 
@@ -44,9 +49,7 @@ class message_writer
         if (more.empty()) {
             return;
         }
-        if (room() < more.size()) [[unlikely]] {
-            grow(more.size());
-        }
+        need(more.size());
         std::memcpy(next_, more.data(), more.size());
         next_ += more.size();
     }
@@ -86,9 +89,7 @@ class message_writer
     [[gnu::always_inline]] void digits(std::integral auto value, int base)
     {
         const std::size_t most = base == 10 ? most_decimal : most_digits;
-        if (room() < most) [[unlikely]] {
-            grow(most);
-        }
+        need(most);
         next_ = base == 10 ? write_decimal(next_, value) : std::to_chars(next_, end_, value, base).ptr;
     }
 
@@ -121,6 +122,25 @@ class message_writer
         fits_ = fits_ && all.find(end) == more.size();
     }
 
+    /// Another message as it is: it is this part of the one that is made.
+    [[gnu::always_inline]] void part(std::string_view wire, message_places &at)
+    {
+        at.whole.begin = position();
+        text(wire);
+        at.whole.end = position();
+    }
+
+    /// What the reader will find that a variable is, where the reader keeps it.
+    template <std::integral Kept>
+    void variable(std::integral auto value, Kept &kept) noexcept
+    {
+        fits_ = fits_ && std::in_range<Kept>(value);
+        kept = static_cast<Kept>(value);
+    }
+
+    /// Unless this holds, it makes no message.
+    void require(bool holds) noexcept { fits_ = fits_ && holds; }
+
     /// How many bytes have been written: where what is in a message begins.
     std::uint32_t position() const noexcept { return static_cast<std::uint32_t>(next_ - first_); }
 
@@ -134,11 +154,13 @@ class message_writer
         }
         bytes_.end_at(whole);
         static_cast<message_places &>(at).whole = {0, static_cast<std::uint32_t>(whole)};
+        // Places of ways that were not taken have no value, and are moved with the others: the compiler is not to warn.
+        asm volatile("" : : "r"(&at) : "memory");
         return Message(std::move(bytes_), at);
     }
 
     /// What makes no message.
-    void fail() noexcept { fits_ = false; }
+    void fail() noexcept { require(false); }
 
     /// Reads what has been written so far: the places of what it has. `at` has its parameters.
     template <class Message>
@@ -216,6 +238,16 @@ class message_writer
         return come == reading::whole;
     }
 
+    // There is to be room for so many more.
+    [[gnu::always_inline]] void need(std::size_t more)
+    {
+        if constexpr (HasRoom) {
+            assert(more <= room());
+        } else if (room() < more) [[unlikely]] {
+            grow(more);
+        }
+    }
+
     std::size_t room() const noexcept { return static_cast<std::size_t>(end_ - next_); }
     std::size_t size() const noexcept { return static_cast<std::size_t>(next_ - first_); }
 
@@ -227,17 +259,22 @@ class message_writer
         end_ = first_ + bytes_.size();
     }
 
-    // There is to be room for so many more.
-    [[gnu::noinline]] void grow(std::size_t more)
+    void grow(std::size_t more)
     {
         const std::size_t written = size();
-        if (bytes_.size() == 0) {
-            bytes_ = message_bytes::allocate(std::max<std::size_t>(more, 128));
-        } else {
-            // Where what comes is large, it is most likely the last.
-            bytes_.resize(std::max(2 * written, written + more));
-        }
+        bytes_ = grown(std::move(bytes_), written, more);
         begin_at(written);
+    }
+
+    // Static, and away from the writer: so the compiler can keep that in registers.
+    [[gnu::noinline]] static message_bytes grown(message_bytes own, std::size_t written, std::size_t more)
+    {
+        if (own.size() == 0) {
+            return message_bytes::allocate(std::max<std::size_t>(more, 128));
+        }
+        // Where what comes is large, it is most likely the last.
+        own.resize(std::max(2 * written, written + more));
+        return own;
     }
 
     message_bytes bytes_;
@@ -249,5 +286,11 @@ class message_writer
     unsigned bits_ = 0;
     bool fits_ = true;
 };
+
+/// What writes any message.
+using message_writer = writer_of<false>;
+
+/// What writes one that has no more bytes than it is told first.
+using sized_message_writer = writer_of<true>;
 
 } // namespace flux
