@@ -3,7 +3,9 @@
 /// these protocols.
 ///
 ///     readers check              compares what they find, and counts what they allocate
-///     readers time MILLISECONDS  a line for each case and reader: the time of one message, in nanoseconds
+///     readers time MILLISECONDS [CASE]
+///                                a line for each case, or for those whose names begin so, and for each reader: the time
+///                                of one message, in nanoseconds
 ///     readers CASE READER COUNT  reads so many, for who counts instructions
 #include "cases.hpp"
 #include "mixed.hpp"
@@ -272,10 +274,13 @@ int check(const std::vector<bench_case> &cases)
     return result;
 }
 
-/// In turns, each as long.
-void measure(const std::vector<bench_case> &cases, double milliseconds)
+/// In turns, each as long; of the cases whose names begin so.
+void measure(const std::vector<bench_case> &cases, double milliseconds, const std::string &wanted)
 {
     for (const bench_case &one : cases) {
+        if (!one.name.starts_with(wanted)) {
+            continue;
+        }
         for (const reader &reader : one.readers) {
             // How many rounds these are is found by doubling.
             std::size_t rounds = 64;
@@ -317,13 +322,13 @@ int main(int count, char **arguments)
     if (what == "check") {
         return check(cases);
     }
-    if (what == "time" && count == 3) {
-        measure(cases, std::atof(arguments[2]));
+    if (what == "time" && count >= 3) {
+        measure(cases, std::atof(arguments[2]), count > 3 ? arguments[3] : "");
         return 0;
     }
     if (count == 4) {
         return read_so_many(cases, what, arguments[2], static_cast<std::size_t>(std::atoll(arguments[3])));
     }
-    std::fprintf(stderr, "readers check | time MILLISECONDS | CASE READER COUNT\n");
+    std::fprintf(stderr, "readers check | time MILLISECONDS [CASE] | CASE READER COUNT\n");
     return 2;
 }

@@ -35,7 +35,7 @@ static int extras_of(unsigned opcode)
         return 8;
     case 0x05: case 0x06: case 0x15: case 0x16:
         return 20;
-    case 0x1c: case 0x1d: case 0x1e:
+    case 0x1c: case 0x1d: case 0x1e: case 0x23: case 0x24:
         return 4;
     default:
         return -1;

@@ -329,6 +329,13 @@ impl Printer {
                     }
                 }
             }
+            Statement::Unless(condition, body) => {
+                self.write("if (");
+                self.expression(&Expression::Prefix("!", Box::new(condition.clone())), 3);
+                self.line(") [[unlikely]] {");
+                self.body(body);
+                self.line("}");
+            }
             Statement::For(element, list, body) => {
                 self.write(&format!("for ({} : ", declarator(element)));
                 self.expression(list, 3);

@@ -75,6 +75,8 @@ pub enum Statement {
     RunWith(Expression, Vec<Expression>, Vec<Self>),
     /// `if (condition) { … } else { … }`, the latter left out where it is empty.
     If(Expression, Vec<Self>, Vec<Self>),
+    /// `if (!condition) [[unlikely]] { … }`
+    Unless(Expression, Vec<Self>),
     /// `for (element : list) { … }`
     For(Declarator, Expression, Vec<Self>),
     /// `try { … } catch (...) { … }`

@@ -21,10 +21,14 @@ pub const READER: &str = "flux::message_reader";
 pub const CURSOR: &str = "flux::message_cursor";
 /// The same where all of it is most likely there, and right.
 pub const QUICK_CURSOR: &str = "flux::quick_cursor";
+/// The same of one whose parts all have sizes that are known before them.
+pub const SIZED_CURSOR: &str = "flux::sized_cursor";
 /// What comes of reading one quickly.
 pub const QUICK_OUTCOME: &str = "flux::quick_outcome";
 /// What reads one quickly, with all that it calls in it.
 pub const READ_QUICKLY: &str = "flux::quick_reading::read";
+/// The same of one whose parts all have sizes that are known before them.
+pub const READ_SIZED: &str = "flux::sized_cursor::read";
 /// Finds the places of a message again that was read before.
 pub const FIND_AGAIN: &str = "flux::find_again";
 /// A class of messages as an argument.
@@ -72,7 +76,7 @@ pub const ROOM_FOR: &str = "flux::room_for";
 /// That there is no value, and why.
 pub const UNEXPECTED: &str = "flux::unexpected";
 /// The headers with all of it, and with what else these classes name.
-pub const HEADERS: [&str; 8] = [
+pub const HEADERS: [&str; 9] = [
     "flux/expected.hpp",
     "flux/flow/compute.hpp",
     "flux/message/formula.hpp",
@@ -80,5 +84,6 @@ pub const HEADERS: [&str; 8] = [
     "flux/message/list.hpp",
     "flux/message/quick_reading.hpp",
     "flux/message/reader.hpp",
+    "flux/message/sized_cursor.hpp",
     "flux/message/writer.hpp",
 ];

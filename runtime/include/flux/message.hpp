@@ -33,6 +33,9 @@ struct message_facts {
     bool is_bounded_inside = false;
     /// Whether it may have itself in it, at any depth: such messages are counted while they are read.
     bool is_in_itself = false;
+    /// Whether whoever reads one quickly sets all of its places, which need no values before: all of its parts have
+    /// sizes that are known before them.
+    bool is_sized = false;
 };
 
 /// Where a text or a nested message is: from one byte to before another.
@@ -45,6 +48,9 @@ struct message_part {
 
     /// Whether it has been found: until then it ends before it begins.
     bool is_read() const noexcept { return begin <= end; }
+
+    /// Its text in the message with this first byte.
+    std::string_view of(const char *bytes) const noexcept { return {bytes + begin, std::size_t{end} - begin}; }
 
     bool operator==(const message_part &) const = default;
 };
@@ -91,10 +97,7 @@ class message
     const char *first_byte() const noexcept { return bytes_.view().data(); }
 
     /// The text of a part.
-    std::string_view view(const message_part &part) const noexcept
-    {
-        return {first_byte() + part.begin, part.end - part.begin};
-    }
+    std::string_view view(const message_part &part) const noexcept { return part.of(first_byte()); }
 
   private:
     message_bytes bytes_;

@@ -2,6 +2,7 @@
 
 use super::formula::Known;
 use super::plan::{Store, value_type};
+use super::sized::choice_type;
 use super::stored::{From, machine, type_name};
 use super::{Messages, accessor};
 use crate::tree::{Declaration, Declarator, Expression as Cpp, Function, Initial, Statement};
@@ -47,13 +48,16 @@ impl Messages<'_> {
             inner.extend(tokens);
         }
         inner.push(Declaration::Blank);
-        let (has_streams, is_bounded) = (has_streams(&self.program.messages, id), self.is_bounded_inside(id));
-        let mut facts = vec![Cpp::Text(message.name.to_string()), Cpp::name(message.most_bytes())];
-        let mut known = vec![has_streams, is_bounded, self.is_in_itself(id)];
-        while known.last() == Some(&false) {
-            known.pop();
-        }
-        facts.extend(known.into_iter().map(Cpp::name));
+        let fact = |name: &str, value: Cpp| Cpp::Infix(Box::new(Cpp::name(format!(".{name}"))), "=", Box::new(value));
+        let mut facts =
+            vec![fact("name", Cpp::Text(message.name.to_string())), fact("max_size", Cpp::name(message.most_bytes()))];
+        let known = [
+            ("has_streams", has_streams(&self.program.messages, id)),
+            ("is_bounded_inside", self.is_bounded_inside(id)),
+            ("is_in_itself", self.is_in_itself(id)),
+            ("is_sized", self.is_sized(id)),
+        ];
+        facts.extend(known.into_iter().filter(|(_, holds)| *holds).map(|(name, _)| fact(name, Cpp::name(true))));
         let facts_type = format!("static constexpr {}", runtime::FACTS);
         inner.push(Declaration::Variable(Declarator::new(facts_type, "facts"), Initial::Braces(facts)));
         inner.push(Declaration::Blank);
@@ -122,7 +126,7 @@ impl Messages<'_> {
         if self.needs_origin(id) && !message.is_origin {
             members.push(member("std::uint32_t", "origin", Some("0")));
         }
-        members.extend(plan.choices.iter().map(|choice| member("std::uint16_t", choice, Some("0"))));
+        members.extend(plan.choices.iter().map(|choice| member(choice_type(&plan.steps, choice), choice, Some("0"))));
         if plan.has_updates {
             members.push(member("std::uint16_t", "updated", Some("0")));
         }

@@ -13,6 +13,7 @@ mod formula;
 mod meaning;
 mod plan;
 mod reading;
+mod sized;
 mod stored;
 mod straight;
 mod token;
@@ -206,11 +207,23 @@ impl<'p> Messages<'p> {
         };
         let read = Declaration::Method(parse("Cursor", Reading::new(self, id).body()), "");
         let mut written = vec![Declaration::Blank, Declaration::Template("Cursor", Box::new(read))];
-        let kinds = [runtime::CURSOR, runtime::QUICK_CURSOR];
-        written.extend(kinds.map(|cursor| Declaration::Instantiated(parse(cursor, vec![]))));
-        let given = ["bytes", "0", "keeps_streams", "at"].map(Cpp::name).to_vec();
-        let read = Cpp::name(format!("{}<{name}>", runtime::READ_QUICKLY)).call(given);
+        let is_sized = self.is_sized(id);
+        let kinds = [
+            Some(runtime::CURSOR),
+            // One that is in no other is read by no other kind.
+            (!is_sized || !self.is_first(id)).then_some(runtime::QUICK_CURSOR),
+            is_sized.then_some(runtime::SIZED_CURSOR),
+        ];
+        written.extend(kinds.into_iter().flatten().map(|cursor| Declaration::Instantiated(parse(cursor, vec![]))));
+        let (read, given): (_, &[&str]) = match is_sized {
+            true => (runtime::READ_SIZED, &["bytes", "at"]),
+            false => (runtime::READ_QUICKLY, &["bytes", "0", "keeps_streams", "at"]),
+        };
+        let read = Cpp::name(format!("{read}<{name}>")).call(given.iter().map(Cpp::name).collect());
         let mut quick = quick_function(&format!("{name}::"), vec![Statement::Return(read)]);
+        if is_sized && let Some(keeps_streams) = quick.parameters.get_mut(1) {
+            keeps_streams.name.clear();
+        }
         quick.result = format!("[[gnu::flatten]] {}", quick.result);
         written.extend([Declaration::Blank, Declaration::Method(quick, " noexcept")]);
         written

@@ -7,6 +7,7 @@ mod list;
 
 use super::formula::{Known, Said, literal, said};
 use super::plan::{Placed, Plan, Step, Store, is_changed, is_changing, is_once, only_size};
+use super::sized::none_taken;
 use super::stored::{From, decoded, type_name};
 use super::{Messages, accessor};
 use crate::tree::{Declarator, Expression as Cpp, Initial, Statement};
@@ -58,7 +59,7 @@ fn kind(class: &str) -> Cpp {
 }
 
 fn unless(condition: Cpp, body: Vec<Statement>) -> Statement {
-    Statement::If(Cpp::Prefix("!", Box::new(condition)), body, vec![])
+    Statement::Unless(condition, body)
 }
 
 fn infix(left: Cpp, operator: &'static str, right: Cpp) -> Cpp {
@@ -213,8 +214,9 @@ impl<'m, 'p> Reading<'m, 'p> {
                 }
                 Step::If(condition, then, otherwise, choice) => {
                     let holds = self.formula(condition, &NO_VALUE, "", body);
-                    let way = |number: usize, steps: &[Step<'p>]| {
+                    let way = |number: usize, steps: &[Step<'p>], others: &[Step<'p>]| {
                         let mut inner = vec![self.chosen(choice, number)];
+                        inner.extend(self.none_of(others));
                         self.scoped(|| self.steps(steps, &mut inner));
                         inner
                     };
@@ -227,12 +229,21 @@ impl<'m, 'p> Reading<'m, 'p> {
                         body.push(constant("bool", &name, value));
                         holds = Cpp::name(name);
                     }
-                    let otherwise = if otherwise.is_empty() && !is_changing { vec![] } else { way(2, otherwise) };
-                    body.push(Statement::If(holds, way(1, then), otherwise));
+                    let then_taken = way(1, then, otherwise);
+                    let otherwise = match otherwise.is_empty() && !is_changing {
+                        true => self.none_of(std::slice::from_ref(step)),
+                        false => way(2, otherwise, then),
+                    };
+                    body.push(Statement::If(holds, then_taken, otherwise));
                 }
                 Step::Switch(switch, ways, choice) => self.switch(switch, ways, choice, body),
             }
         }
+    }
+
+    /// Of a message whose reading sets all places: that no way was taken of the choices among these steps.
+    fn none_of(&self, steps: &[Step<'p>]) -> Vec<Statement> {
+        if self.messages.is_sized(self.id) { none_taken(steps) } else { vec![] }
     }
 
     fn chosen(&self, choice: &str, number: usize) -> Statement {

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <span>
 #include <string>
@@ -226,7 +227,12 @@ template <class Message>
 void read_quickly(std::string_view all, const std::string &whole)
 {
     const std::vector<char> bytes(all.begin(), all.end());
-    typename Message::places at;
+    // Some need no places that have values.
+    union any_places {
+        any_places() { std::memset(static_cast<void *>(this), 0xa5, sizeof *this); }
+        typename Message::places at;
+    } any;
+    typename Message::places &at = Message::facts.is_sized ? any.at : *new (&any.at) typename Message::places;
     const std::string_view view(bytes.data(), bytes.size());
     if (const char *const after = flux::read_quickly<Message>(view, true, at).after) {
         const auto size = static_cast<std::size_t>(after - bytes.data());

@@ -11,6 +11,9 @@ impl<'p> Reading<'_, 'p> {
     pub(super) fn switch(&self, switch: &'p Switch, ways: &[Vec<Step<'p>>], choice: &str, body: &mut Vec<Statement>) {
         let way = |index: usize| {
             let mut inner = vec![self.chosen(choice, index + 1)];
+            for (other, steps) in ways.iter().enumerate() {
+                inner.extend(if other == index { vec![] } else { self.none_of(steps) });
+            }
             if let Some(steps) = ways.get(index) {
                 self.scoped(|| self.steps(steps, &mut inner));
             }
@@ -128,16 +131,15 @@ impl<'p> Reading<'_, 'p> {
 /// the message may have it.
 fn passing(byte: u8, mut way: Vec<Statement>) -> Vec<Statement> {
     let wanted = Cpp::name(literal(&[byte]));
-    let is_it = |condition: &Cpp| match condition {
-        Cpp::Prefix("!", read) => matches!(&**read, Cpp::Call(function, given)
-            if **function == Cpp::name("in.literal") && given.first() == Some(&wanted)),
-        _ => false,
+    let is_it = |read: &Cpp| {
+        matches!(read, Cpp::Call(function, given)
+            if **function == Cpp::name("in.literal") && given.first() == Some(&wanted))
     };
     // Before it stands which way was chosen.
-    if let Some(Statement::If(condition, ..)) = way.get_mut(1)
-        && is_it(condition)
+    if let Some(Statement::Unless(read, _)) = way.get_mut(1)
+        && is_it(read)
     {
-        *condition = Cpp::Prefix("!", Box::new(call("in.passes", vec![wanted])));
+        *read = call("in.passes", vec![wanted]);
     }
     way
 }
