@@ -49,7 +49,8 @@ std::size_t read(std::string_view bytes, Result &result)
     return static_cast<std::size_t>(after - bytes.data());
 }
 
-[[gnu::always_inline]] inline void note_request(std::string_view bytes, const http_message::request::places &at, http_result &result)
+[[gnu::always_inline]] inline void
+note_request(std::string_view bytes, const http_message::request::places &at, http_result &result)
 {
     result.method = at.head.method.of(bytes.data());
     result.target = at.head.target.of(bytes.data());
@@ -59,7 +60,8 @@ std::size_t read(std::string_view bytes, Result &result)
     result.size = static_cast<const flux::message_places &>(at).whole.end;
 }
 
-[[gnu::always_inline]] inline void note_request_with_fields(std::string_view bytes, const http_message::request::places &at, http_result &result)
+[[gnu::always_inline]] inline void
+note_request_with_fields(std::string_view bytes, const http_message::request::places &at, http_result &result)
 {
     note_request(bytes, at, result);
     const flux::message_parts &list = at.head.fields;
@@ -71,12 +73,14 @@ std::size_t read(std::string_view bytes, Result &result)
     }
 }
 
-[[gnu::always_inline]] inline void note_count(std::string_view, const resp::value::places &at, resp_result &result)
+[[gnu::always_inline]] inline void
+note_count(std::string_view, const resp::value::places &at, resp_result &result)
 {
     result.count = at.array.elements.count;
 }
 
-[[gnu::always_inline]] inline void note_words(std::string_view bytes, const resp::value::places &at, resp_result &result)
+[[gnu::always_inline]] inline void
+note_words(std::string_view bytes, const resp::value::places &at, resp_result &result)
 {
     const flux::message_parts &list = at.array.elements;
     result.count = list.count;
@@ -88,7 +92,8 @@ std::size_t read(std::string_view bytes, Result &result)
     }
 }
 
-[[gnu::always_inline]] inline void note_command(std::string_view bytes, const memcached::command::places &at, memcached_result &result)
+[[gnu::always_inline]] inline void
+note_command(std::string_view bytes, const memcached::command::places &at, memcached_result &result)
 {
     result.opcode = flux::wire::big<std::uint8_t>(bytes.data() + 1);
     result.opaque = flux::wire::big<std::uint32_t>(bytes.data() + 12);

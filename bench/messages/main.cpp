@@ -4,8 +4,8 @@
 ///
 ///     readers check              compares what they find, and counts what they allocate
 ///     readers time MILLISECONDS [CASE]
-///                                a line for each case, or for those whose names begin so, and for each reader: the time
-///                                of one message, in nanoseconds
+///                                a line for each case, or for those whose names begin so, and for each reader: the
+///                                time of one message, in nanoseconds
 ///     readers CASE READER COUNT  reads so many, for who counts instructions
 #include "cases.hpp"
 #include "mixed.hpp"

@@ -291,6 +291,14 @@ impl Printer {
         self.level -= 1;
     }
 
+    fn unless(&mut self, condition: &Expression, body: &[Statement]) {
+        self.write("if (");
+        self.expression(&Expression::Prefix("!", Box::new(condition.clone())), 3);
+        self.line(") [[unlikely]] {");
+        self.body(body);
+        self.line("}");
+    }
+
     fn statement(&mut self, statement: &Statement) {
         match statement {
             Statement::Blank => self.end_line(),
@@ -329,13 +337,7 @@ impl Printer {
                     }
                 }
             }
-            Statement::Unless(condition, body) => {
-                self.write("if (");
-                self.expression(&Expression::Prefix("!", Box::new(condition.clone())), 3);
-                self.line(") [[unlikely]] {");
-                self.body(body);
-                self.line("}");
-            }
+            Statement::Unless(condition, body) => self.unless(condition, body),
             Statement::For(element, list, body) => {
                 self.write(&format!("for ({} : ", declarator(element)));
                 self.expression(list, 3);

@@ -1,6 +1,6 @@
-//! Messages whose parts all have sizes that are known before them: fixed ones, or those that integers say, as most binary
-//! formats have it. Nothing is looked for in them, and whoever reads one sets all of its places, which therefore need
-//! no values before (`flux::sized_cursor`).
+//! Messages whose parts all have sizes that are known before them: fixed ones, or those that integers say, as most
+//! binary formats have it. Nothing is looked for in them, and whoever reads one sets all of its places, which therefore
+//! need no values before (`flux::sized_cursor`).
 
 use super::Messages;
 use super::plan::{Plan, Step, is_changed, is_changing, only_size};

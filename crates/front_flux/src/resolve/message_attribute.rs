@@ -186,6 +186,11 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
             let headline = format!("`{}` cannot be given a value", target.text);
             return self.message_mistake(target.span, headline, "name a field that is one value, as it is read");
         };
+        if matches!(wanted.kind(), TypeKind::Text | TypeKind::Bytes) {
+            let headline = format!("`{}` is a text, to which `&serialize` gives no value", target.text);
+            let help = "give a number or a `bool` its value; whoever makes the message gives it its texts";
+            return self.message_mistake(target.span, headline, help);
+        }
         if let Some(formula) = self.formula_of(place, value, &wanted) {
             read.serialize = Some((field, formula));
         }
