@@ -227,7 +227,8 @@ bool connections::has_whole(connection &of, message_parse &into) noexcept
 }
 
 // The same, where it has come so far.
-bool connections::is_whole(connection &of, message_parse &into, io_result<connection::progress> come, bool late) noexcept
+bool connections::is_whole(connection &of, message_parse &into, io_result<connection::progress> come,
+                           bool late) noexcept
 {
     if (come.has_value() && *come == connection::progress::whole) [[likely]] {
         of.message_begun_ = never;

@@ -178,9 +178,9 @@ impl Plan {
         if self.is_shared() { format!(" {SHARED_FLAGS}{unique}") } else { String::new() }
     }
 
-    /// The flags of linking beside those of compiling. In a shared object the symbol tells the host which runtime it was
-    /// built for. Of all sources at once GCC says what is meant so, as the runtime's table of system calls declares them
-    /// without their types, and what is not so, where it has put functions of the library into each other.
+    /// The flags of linking beside those of compiling. In a shared object the symbol tells the host which runtime it
+    /// was built for. Of all sources at once GCC says what is meant so, as the runtime's table of system calls declares
+    /// them without their types, and what is not so, where it has put functions of the library into each other.
     fn link_flags(&self) -> String {
         let shared = |key: &String| format!(" -shared -Wl,-Bsymbolic-functions -Wl,--defsym=flux_runtime_{key}=1");
         match &self.shared {
