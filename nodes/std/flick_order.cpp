@@ -54,9 +54,25 @@ int reply_order::await(place at) noexcept
         if (has_turn(at)) {
             return 0;
         }
-        if (const int error = wait_in(waiting_); error != 0) {
-            return error;
+        waiting own(at);
+        waiting_.push_back(own);
+        const flux::park_end how = own.wait.wait();
+        if (how != flux::park_end::completed) {
+            waiting_.remove(own);
+            return flux::error_of(how);
         }
+    }
+}
+
+// Those whose turn it is, and no others: there may be many.
+void reply_order::wake_next() noexcept
+{
+    for (waiting *each = waiting_.first(); each != nullptr;) {
+        waiting *const after = flux::intrusive_list<waiting>::next(*each);
+        if (has_turn(each->at) && each->wait.end(flux::park_end::completed)) {
+            waiting_.remove(*each);
+        }
+        each = after;
     }
 }
 
@@ -81,7 +97,7 @@ void reply_order::answered(place at) noexcept
         all_.erase(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(first_));
         first_ = 0;
     }
-    wake_all(waiting_);
+    wake_next();
 }
 
 void reply_order::forget(place at, std::size_t but_first) noexcept
@@ -95,7 +111,7 @@ void reply_order::forget(place at, std::size_t but_first) noexcept
         return is_its_own && !stays;
     };
     all_.erase(std::remove_if(all_.begin(), all_.end(), std::ref(is_gone)), all_.end());
-    wake_all(waiting_);
+    wake_next();
 }
 
 void reply_order::give_up() noexcept
@@ -103,7 +119,7 @@ void reply_order::give_up() noexcept
     is_given_up_ = true;
     all_.clear();
     first_ = 0;
-    wake_all(waiting_);
+    wake_next();
 }
 
 } // namespace flick

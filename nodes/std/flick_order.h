@@ -51,15 +51,23 @@ class reply_order
         place at;
         bool is_part;
     };
+    // A flow that waits for the turn of its place.
+    struct waiting : flux::listed<waiting> {
+        explicit waiting(place at) noexcept : at(at) {}
+
+        const place at;
+        flux::park wait{*flux::running_flow, flux::park_reason::flow};
+    };
     using iterator = std::vector<expected>::const_iterator;
 
     iterator first_of(place at) const noexcept;
+    void wake_next() noexcept;
 
     // From the first that is not answered, in order.
     std::vector<expected> all_;
     std::size_t first_ = 0;
     bool is_given_up_ = false;
-    flux::intrusive_list<waiting_flow> waiting_;
+    flux::intrusive_list<waiting> waiting_;
 };
 
 } // namespace flick

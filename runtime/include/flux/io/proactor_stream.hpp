@@ -27,6 +27,11 @@ class proactor_stream final : public stream, public loop_owned
     }
 
     io_result<void> do_send(std::span<iovec> parts, moment deadline) noexcept override;
+    bool do_send_later(std::span<const iovec> parts) noexcept override
+    {
+        assert_on_its_loop();
+        return output_->put(parts);
+    }
     std::size_t send_at_once(std::string_view bytes) noexcept override;
     void cut() noexcept override;
     io_result<void> do_send_file(std::string_view before, file_part part, moment deadline) noexcept override;
@@ -42,7 +47,7 @@ class proactor_stream final : public stream, public loop_owned
 
   private:
     proactor_stream(std::unique_ptr<intake> input, std::unique_ptr<proactor_outbox> output) noexcept
-        : input_(std::move(input)), output_(std::move(output))
+        : stream(true), input_(std::move(input)), output_(std::move(output))
     {
     }
 
