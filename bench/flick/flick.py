@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Compares the services of FLICK with others: the HTTP load balancer of examples/balancer with nginx, haproxy and
 Apache, and both it and the memcached proxy with a bare relay (bench/floor/relay.cpp), which sends on what comes and
-parses nothing. One worker each, pinned to one processor; the load and the servers on the other, in turns (A B C, B C A,
+parses nothing. The proxy's clients share its connections to servers; it is also compared with itself where each has its
+own. One worker each, pinned to one processor; the load and the servers on the other, in turns (A B C, B C A,
 …), so that a machine that slows down favours none. Then the aggregator of examples/hadoop beside a merge by hand
 (merge.cpp) and `sort -m` of the same words as lines of text.
 
