@@ -157,15 +157,13 @@ int frames::came(nghttp2_session *frames, const nghttp2_frame *frame, void *of)
         own.in_header_ = false;
         [[fallthrough]];
     case NGHTTP2_DATA:
-        if (one != nullptr && ends) {
+        if (one != nullptr && ends && !one->is_wrong_) {
             one->input_ended_ = true;
             session::wake(*one);
         }
         if (one != nullptr && frame->hd.type == NGHTTP2_HEADERS && frame->headers.cat == NGHTTP2_HCAT_REQUEST) {
-            return guarded([&] {
-                one->make_request();
-                return 0;
-            });
+            one->make_request();
+            return 0;
         }
         return calm(own, frame->hd.type == NGHTTP2_DATA && frame->hd.length == 0 && !ends && !own.others_.spend());
     case NGHTTP2_RST_STREAM:

@@ -65,8 +65,12 @@ void stream::add_field(string_view name, string_view value)
 void stream::add_trailer(string_view name, string_view value)
 {
     constexpr std::size_t most = 100;
+    if (is_wrong_) {
+        return;
+    }
     trailers_size_ += name.size() + value.size() + 32;
     if (trailers_size_ > longest_header || ++trailers_count_ > most) {
+        is_wrong_ = true;
         return reset(NGHTTP2_ENHANCE_YOUR_CALM);
     }
     const bool frames = name == "host" || name == "content-length" || name == "transfer-encoding";
@@ -89,8 +93,18 @@ std::string stream::head_as_of_http1() const
     return head + (input_ended_ || has_length_ ? "\r\n" : "Transfer-Encoding: chunked\r\n\r\n1\r\n");
 }
 
-// All of its fields have come: it is read as strictly as one of HTTP/1.1.
-void stream::make_request()
+// All of its fields have come. Others on its connection go on where there is no memory for it.
+void stream::make_request() noexcept
+{
+    try {
+        read_request();
+    } catch (const std::bad_alloc &) {
+        refuse_or_reset(503);
+    }
+}
+
+// As strictly as one of HTTP/1.1.
+void stream::read_request()
 {
     if (is_wrong_) {
         return reset(NGHTTP2_PROTOCOL_ERROR);
@@ -251,12 +265,12 @@ void stream::submit(string_view head, bool has_content)
         }
         at = end + 2;
     }
-    has_answered_ = true;
     const nghttp2_data_provider content = frames::content_of(*this);
     if (nghttp2_submit_response(of_->frames_, id_, fields.data(), fields.size(), has_content ? &content : nullptr) ==
         NGHTTP2_ERR_NOMEM) {
         throw std::bad_alloc();
     }
+    has_answered_ = true;
 }
 
 // Waits until nghttp2 has all of it.
@@ -373,6 +387,15 @@ void stream::refuse_here(int status)
     ++of_->refused_;
 }
 
+void stream::refuse_or_reset(int status) noexcept
+{
+    try {
+        refuse_here(status);
+    } catch (const std::bad_alloc &) {
+        reset(NGHTTP2_INTERNAL_ERROR);
+    }
+}
+
 void stream::reset(std::uint32_t code) noexcept
 {
     if (!is_closed_ && !of_->is_over_) {
@@ -386,11 +409,7 @@ void stream::fail() noexcept
     alone held(of_->lock_);
     unanswered_ = nullptr;
     last.swap(kept_);
-    try {
-        refuse_here(500);
-    } catch (const std::bad_alloc &) {
-        reset(NGHTTP2_INTERNAL_ERROR);
-    }
+    refuse_or_reset(500);
     of_->finish(*this, held);
 }
 

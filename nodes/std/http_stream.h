@@ -59,12 +59,14 @@ class stream final : public exchange, public flux::message_stream, public std::e
     // What comes.
     void add_field(std::string_view name, std::string_view value);
     void add_trailer(std::string_view name, std::string_view value);
-    void make_request();
+    void make_request() noexcept;
+    void read_request();
     std::string head_as_of_http1() const;
     // What is sent.
     void submit(std::string_view head, bool has_content);
     int send_rest(std::string_view content, bool ends, alone &held, flux::moment deadline) noexcept;
     void refuse_here(int status);
+    void refuse_or_reset(int status) noexcept;
     void reset(std::uint32_t code) noexcept;
     void drop_input() noexcept;
 

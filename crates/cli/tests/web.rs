@@ -528,6 +528,43 @@ fn a_request_for_which_there_is_no_memory_is_answered_with_503() {
     }
 }
 
+/// What becomes of the streams of a connection to `answers`, of which some get an error.
+fn streams_of_http2(server: &Server, what: &str) -> String {
+    let home = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut command = Command::new("/usr/bin/python3");
+    command.env("PYTHONPATH", home.join("../../examples/web/test")).env("PYTHONDONTWRITEBYTECODE", "1");
+    let output = command.arg(home.join("tests/web/http2_streams.py")).args([&server.port.to_string(), what]).output();
+    let output = output.unwrap();
+    assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
+    text(&output.stdout)
+}
+
+/// The same by HTTP/2, for each stream: others on its connection go on.
+#[test]
+fn a_stream_for_which_there_is_no_memory_is_answered_with_503() {
+    for runtime in RUNTIMES {
+        let server = Server::listening(Command::new(answers()).args(runtime));
+        let said = streams_of_http2(&server, "memory");
+        assert_eq!(said, "200 a line; 503; 503; 200 a line; 200 a line\nopen\n", "{runtime:?}");
+    }
+}
+
+/// It is reset, once, and its flow gets no content with a part of them; those beside it are answered.
+#[test]
+fn a_stream_with_too_many_trailers_is_reset_alone() {
+    for runtime in RUNTIMES {
+        let mut server = Server::listening(Command::new(answers()).args(runtime).arg("--flux-report=text"));
+        let said = streams_of_http2(&server, "trailers");
+        let calm = "ENHANCE_YOUR_CALM 1";
+        assert_eq!(said, format!("{calm}; 200 hello; d; {calm}; {calm}; {calm}\nopen\n"), "{runtime:?}");
+        server.terminate();
+        assert!(server.wait().success());
+        let said = server.said();
+        let is_told = said.lines().any(|line| line.contains("http.Content (") && line.contains("error 125"));
+        assert!(is_told && said.contains(": 1 done, 0 failed,"), "{runtime:?}: {said}");
+    }
+}
+
 /// It has been passed over, and a client may be silent for long before it asks again.
 #[test]
 fn a_content_that_nobody_reads_leaves_the_connection_open() {
