@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -111,13 +112,17 @@ int next_message(milliseconds request, const flux::endpoint &at, peer &from, flu
         }
         const std::span<const std::byte> all = std::span(buffer).first((*came).size);
         const std::string_view bytes(reinterpret_cast<const char *>(all.data()), all.size());
-        const auto read = into.read(bytes, true);
+        auto read = into.read(bytes, true);
         const bool is_message = read == flux::message_parse::state::whole;
         if (is_message && into.size() == all.size()) {
-            into.bytes = flux::message_bytes::copy_of(all);
-            from = {&through, (*came).from};
-            limit_flow(request);
-            return 0;
+            try {
+                into.bytes = flux::message_bytes::copy_of(all);
+                from = {&through, (*came).from};
+                limit_flow(request);
+                return 0;
+            } catch (const std::bad_alloc &) {
+                read = flux::message_parse::state::no_memory;
+            }
         }
         if (read == flux::message_parse::state::no_memory) {
             flux::running_flow->count_failure(ENOMEM);

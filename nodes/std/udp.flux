@@ -18,7 +18,7 @@ Listen = Next(request);
 Next (long request_ms, flux::endpoint at) => (udp.peer peer, std::string bytes) replicable;
 
 // The next datagram that is one message of type `M`, and the peer that sent it. A datagram that is none is dropped; it is
-// logged, and counted as a failure with EBADMSG.
+// logged, and counted as a failure with EBADMSG; one that there is no memory to read is counted with ENOMEM.
 Messages (flux::endpoint at, type M) => (udp.peer peer, M message) replicable;
 Messages = NextMessage(M, request);
 NextMessage (type M, long request_ms, flux::endpoint at) => (udp.peer peer, M message) replicable;

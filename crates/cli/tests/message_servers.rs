@@ -116,6 +116,50 @@ fn a_datagram_is_one_note() {
     }
 }
 
+/// The next one is read, and none is taken for another.
+#[test]
+fn a_datagram_for_which_there_is_no_memory_is_dropped_and_counted() {
+    for runtime in RUNTIMES {
+        let server = start(runtime, &[]);
+        let own = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        own.set_read_timeout(Some(LIMIT)).unwrap();
+        own.connect((Ipv4Addr::LOCALHOST, udp_port(&server.said()).unwrap())).unwrap();
+        let mut came = [0; 100];
+        // There is no memory to read the first; for the bytes of the other, when `lack` has been answered.
+        for (sent, wanted) in [(["costly", "lack"], "LACK"), (["lost", "hello"], "HELLO")] {
+            for one in sent {
+                own.send(&note(one)).unwrap();
+            }
+            let size = own.recv(&mut came).unwrap();
+            assert_eq!(text(&came[..size]), text(&note(wanted)), "{runtime:?}");
+        }
+        assert!(!server.said().contains("sent is no notes.note"), "{runtime:?}: {}", server.said());
+        let both = "2             0  NextDatagram";
+        expect_failures(server, "NextDatagram", &[both, "error 12 (Cannot allocate memory)"]);
+    }
+}
+
+/// Neither where a note begins a flow, nor where a flow reads it; others are answered.
+#[test]
+fn a_note_for_which_there_is_no_memory_ends_its_connection_alone() {
+    for runtime in RUNTIMES {
+        let server = start(runtime, &[]);
+        let mut other = connect(&server);
+        for before in ["one", "more"] {
+            let mut client = connect(&server);
+            client.write_all(&[note(before), note("costly")].concat()).unwrap();
+            let answered = if before == "one" { note("ONE") } else { vec![] };
+            assert_eq!(text(&rest(client)), text(&answered), "{runtime:?}");
+            other.write_all(&note(before).repeat(2)).unwrap();
+            assert_eq!(answer(&mut other), before.to_uppercase(), "{runtime:?}");
+            if before == "one" {
+                assert_eq!(answer(&mut other), "ONE");
+            }
+        }
+        expect_failures(server, "Next", &["error 12 (Cannot allocate memory)"]);
+    }
+}
+
 #[test]
 fn garbage_ends_its_connection_and_is_counted() {
     for runtime in RUNTIMES {

@@ -6,6 +6,7 @@
 #include "flux/message/reader.hpp"
 
 #include <cstdint>
+#include <new>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,7 +25,7 @@ class note : public flux::message
     note(flux::message_bytes bytes, const places &at) noexcept : flux::message(std::move(bytes)), at_(at) {}
 
     template <class Cursor>
-    static const char *parse(Cursor in, places &at) noexcept
+    static const char *parse(Cursor in, places &at)
     {
         if (!in.literal("!", "mark")) {
             return nullptr;
@@ -34,7 +35,12 @@ class note : public flux::message
         }
         const auto size = flux::wire::big<std::uint32_t>(in.next());
         in.skip(4);
-        return in.text(at.text, size, "text", facts.max_size - 5) ? in.next() : nullptr;
+        const char *const begin = in.next();
+        if (!in.text(at.text, size, "text", facts.max_size - 5)) {
+            return nullptr;
+        }
+        // As a formula that makes a text.
+        return std::string_view(begin, size) != "costly" ? in.next() : throw std::bad_alloc();
     }
 
     std::string_view text() const noexcept { return wire().substr(at_.text.begin, at_.text.end - at_.text.begin); }

@@ -3,12 +3,23 @@
 
 #include "tcp.h"
 
+#include "flux/message/bytes.hpp"
+
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 
 namespace {
 
 constexpr long limit_ms = 10'000;
+
+/// Whether there is no memory for the next bytes of a message.
+std::atomic<bool> lacks = false;
+
+const bool may_lack = [] {
+    flux::message_bytes::let_fail([]() noexcept { return lacks.exchange(false); });
+    return true;
+}();
 
 note shout(const note &said)
 {
@@ -67,5 +78,6 @@ int ShoutBack(ShoutBack_in *in, ShoutBack_out *out)
 {
     out->peer = in->peer;
     out->reply = shout(in->message);
+    lacks = in->message.text() == "lack";
     return 0;
 }
