@@ -34,13 +34,14 @@ struct hash_of_key {
     std::size_t operator()(const hashed_key &key) const { return key.hash; }
 };
 
+// First what each look touches, beside what the table adds: so most of it is in one line of the cache.
 struct entry {
-    item kept;
-    // The last ones are beside what the table adds. The text of the key is in the message.
-    mutable flux::moment expires;
+    // Its text is in the message.
     hashed_key key;
+    mutable flux::moment expires;
     // Since the hand was here last.
-    mutable bool is_used = true;
+    mutable bool is_used;
+    item kept;
 };
 
 namespace by = boost::multi_index;
@@ -95,7 +96,9 @@ entries::iterator find(table &in, const hashed_key &key)
             erase(in, at);
             return in.all.end();
         }
-        at->is_used = true;
+        if (!at->is_used) {
+            at->is_used = true;
+        }
     }
     return at;
 }
@@ -180,7 +183,7 @@ void Put(std::size_t memory, std::uint32_t shard, memcached::command stored,
     table &into = shards[shard];
     Change(version);
     const hashed_key key(stored.key());
-    entry made{{std::move(stored), version}, expiration ? expiry(*expiration) : flux::never, key};
+    entry made{key, expiration ? expiry(*expiration) : flux::never, true, {std::move(stored), version}};
     if (const auto before = find(into, key); before != into.all.end()) {
         made.expires = expiration ? made.expires : before->expires;
         erase(into, before);
