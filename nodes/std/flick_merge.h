@@ -7,8 +7,10 @@
 
 #include "flux/error.hpp"
 
+#include <cerrno>
 #include <compare>
 #include <cstddef>
+#include <new>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -171,17 +173,23 @@ int Merge(std::size_t, std::size_t to, long connect_ms, const char *servers, con
         return there.has_value() ? ECONNRESET : there.error();
     }
     using input = sorted_input<Message, key, ends...>;
-    std::vector<input> inputs;
-    for (flux::connection *const each : self.of().joined()) {
-        inputs.emplace_back(*each);
-    }
-    gathered_output<input::has_end> out(**there);
-    flux::io_result<void> merged = merge<combine>(inputs, out, last);
-    if constexpr (input::has_end) {
-        if (merged.has_value()) {
-            merged = send_end<std::get<1>(std::tuple(ends...))>(out);
+    flux::io_result<void> merged;
+    try {
+        std::vector<input> inputs;
+        for (flux::connection *const each : self.of().joined()) {
+            inputs.emplace_back(*each);
         }
+        gathered_output<input::has_end> out(**there);
+        merged = merge<combine>(inputs, out, last);
+        if constexpr (input::has_end) {
+            if (merged.has_value()) {
+                merged = send_end<std::get<1>(std::tuple(ends...))>(out);
+            }
+        }
+    } catch (const std::bad_alloc &) {
+        merged = flux::unexpected(ENOMEM);
     }
+    // Whatever has failed: who gets the elements is not to wait for more.
     (*there)->finish();
     return flux::take(merged);
 }

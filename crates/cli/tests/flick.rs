@@ -507,6 +507,47 @@ fn an_aggregator_merges_and_sums() {
     }
 }
 
+/// Before anything has come, and in the middle: what was merged before is right, and so is the next run.
+#[test]
+fn a_lack_of_memory_for_what_is_merged_ends_its_run_alone() {
+    let to = folder("flick", "lack");
+    let lack = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/lack.cpp");
+    let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
+    flux.args(["build", "--debug"]).arg(examples().join("word_count/word_count.flick")).arg(lack);
+    let said = flux.arg("--build-dir").arg(to.join("build")).arg("-o").arg(to.join("lack")).output().unwrap();
+    assert!(said.status.success(), "{}", text(&said.stderr));
+    let all: Vec<u8> = (0..20_000).flat_map(|word| counted(&format!("{word:05}"), 1)).collect();
+    for loops in LOOPS {
+        let reducer = TcpListener::bind("127.0.0.1:0").unwrap();
+        let to_reducer = format!("--reducer=connect:127.0.0.1:{}", reducer.local_addr().unwrap().port());
+        let mut command = Command::new(to.join("lack"));
+        let mut server =
+            Server::listening(command.args(["--mappers=0*1", "--flux-report=text", &to_reducer]).args(loops));
+        for lacks_at in [0, 200_000, all.len()] {
+            let mut mapper = server.connect();
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    // A run that fails does not read to the end.
+                    let _ = mapper.write_all(&all[..lacks_at]);
+                    if lacks_at < all.len() {
+                        std::thread::sleep(std::time::Duration::from_millis(100));
+                        server.signal("-USR1");
+                        std::thread::sleep(std::time::Duration::from_millis(100));
+                    }
+                    let _ = mapper.write_all(&all[lacks_at..]);
+                    let _ = mapper.shutdown(Shutdown::Write);
+                });
+                let came = reduced(&reducer);
+                assert!(all.starts_with(&came), "{loops:?}: {lacks_at}");
+                assert_eq!(came.len() == all.len(), lacks_at == all.len(), "{loops:?}: {lacks_at}: {}", came.len());
+            });
+        }
+        server.terminate();
+        assert!(server.wait().success());
+        assert!(server.said().contains("error 12 (Cannot allocate memory)"), "{}", server.said());
+    }
+}
+
 #[test]
 fn a_mapper_that_is_not_sorted_ends_its_run_alone() {
     for loops in LOOPS {

@@ -186,7 +186,12 @@ impl Server {
 
     /// Tells the server to end in good order.
     pub fn terminate(&self) {
-        assert!(Command::new("kill").args(["-TERM", &self.id().to_string()]).status().unwrap().success());
+        self.signal("-TERM");
+    }
+
+    /// Sends it a signal, as `kill` names it.
+    pub fn signal(&self, which: &str) {
+        assert!(Command::new("kill").args([which, &self.id().to_string()]).status().unwrap().success());
     }
 
     /// How it has ended, if it has.
