@@ -6,6 +6,7 @@
 
 mod support;
 
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -74,5 +75,46 @@ fn redis_cli_and_redis_benchmark_are_content() {
             let said = said_by("redis-benchmark", &[&load[..], &["-P", pipelined]].concat());
             assert_eq!(said.matches("requests per second").count(), 6, "{said}");
         }
+    }
+}
+
+/// Neither where a command begins a flow, nor where its line becomes an array: others are served, and what it would
+/// have done is done when it comes again.
+#[test]
+fn a_lack_of_memory_for_a_command_ends_its_connection_alone() {
+    let home = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let lack = home.join("tests/support/lack.cpp");
+    let example = home.join("../../examples/redis");
+    let to = support::folder("redis", "lack");
+    let program = to.join("lack");
+    let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
+    flux.args(["build", "--debug"]).args([example.join("redis.flux"), example.join("store.cpp"), lack]);
+    let said = flux.arg("--build-dir").arg(to.join("build")).arg("-o").arg(&program).output().unwrap();
+    assert!(said.status.success(), "{}", text(&said.stderr));
+    for runtime in RUNTIMES {
+        let mut server =
+            Server::listening(Command::new(&program).args(["--port=0", "--flux-report=text"]).args(runtime));
+        let array = "*2\r\n$4\r\nINCR\r\n$1\r\na\r\n";
+        for (signal, command) in [("-USR1", "INCR a\r\n"), ("-USR2", "INCR a\r\n"), ("-USR1", array)] {
+            let mut client = server.connect();
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            server.signal(signal);
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            client.write_all(command.as_bytes()).unwrap();
+            let mut came = String::new();
+            let _ = client.read_to_string(&mut came);
+            assert_eq!(came, "", "{runtime:?}: {signal} {command}");
+        }
+        let mut client = server.connect();
+        client.write_all(b"INCR a\r\n").unwrap();
+        let mut came = [0; 4];
+        client.read_exact(&mut came).unwrap();
+        assert_eq!(text(&came), ":1\r\n", "{runtime:?}");
+        server.terminate();
+        assert!(server.wait().success());
+        let said = server.said();
+        assert!(said.contains("2             0  tcp_NextMessage_command"), "{runtime:?}: {said}");
+        assert!(said.contains("error 12 (Cannot allocate memory)"), "{runtime:?}: {said}");
+        assert!(said.contains("resp.Split threw std::bad_alloc"), "{runtime:?}: {said}");
     }
 }
