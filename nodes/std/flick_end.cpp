@@ -28,7 +28,9 @@ end::~end()
     }
     if (servers_ != nullptr) {
         *all_open_ -= own_open_;
-        is_shared() ? void() : servers_->free_place(server_);
+        if (!is_shared()) {
+            servers_->free_place(server_);
+        }
     }
     if (clients_ != nullptr) {
         --*clients_;
@@ -180,16 +182,7 @@ void end::came(message_role as) noexcept
     if (as == message_role::last_message || awaited_ == unsent_) {
         return stop_counting(); // what it says now nobody has asked
     }
-    --awaited_;
-    count_open();
-    servers_->answered(server_);
-    if (!asked_.empty()) {
-        asked_.erase(asked_.begin());
-    }
-    if (awaited_ == 0) {
-        repeats_ = servers_->bound_to().retries; // no more on one that was kept
-        asked_.clear();
-    }
+    count_answer();
     ends_next_ = as == message_role::last_of_connection;
 }
 
@@ -287,13 +280,9 @@ int end::await_room() noexcept
     return error;
 }
 
-void end::answered(message_role as, std::size_t size) noexcept
+// One of what was asked has its reply.
+void end::count_answer() noexcept
 {
-    coming_->has_come(size);
-    if (as == message_role::interim) {
-        repeats_ = 0; // its reply has begun
-        return;
-    }
     --awaited_;
     count_open();
     servers_->answered(server_);
@@ -301,8 +290,20 @@ void end::answered(message_role as, std::size_t size) noexcept
         asked_.erase(asked_.begin());
     }
     if (awaited_ == 0) {
-        repeats_ = servers_->bound_to().retries;
+        repeats_ = servers_->bound_to().retries; // no more on one that was kept
         asked_.clear();
+    }
+}
+
+void end::answered(message_role as, std::size_t size) noexcept
+{
+    coming_->has_come(size);
+    if (as == message_role::interim) {
+        repeats_ = 0; // its reply has begun
+        return;
+    }
+    count_answer();
+    if (awaited_ == 0) {
         coming_->changed();
         settle_shared();
     }

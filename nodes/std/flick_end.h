@@ -168,6 +168,7 @@ class end final : public flux::multiplexer, public std::enable_shared_from_this<
     bool note(const request &what) noexcept;
     void stop_counting() noexcept;
     void count_open() noexcept;
+    void count_answer() noexcept;
     void settle() noexcept;
     void settle_shared() noexcept;
     bool goes_on_behind_end() const noexcept;
