@@ -48,33 +48,34 @@ record item { stored : memcached.command; version : uint64; };
 
 // The items are in shards, of which a key has one. Whoever works on an item holds its shard from the look to the change,
 // so in C++ there is no lock.
-Shard (memcached.command request) => (uint32 shard) pure;
+Shard (memcached.command request) => (uint32 shard, uint64 hash) pure;
 Shards () => (list<uint32> shards) pure;
 // The number of the next change.
 Change () => (uint64 version);
-Item (memcached.command request, uint32 shard) => (memcached.command reply);
+Item (memcached.command request, uint32 shard, uint64 hash) => (memcached.command reply);
 atomic Item:{items(shard)};
 atomic Flush:{items(shard)};
 
-Item:[memcached.get, _] = Look -> Found;
-Item:[memcached.touch, _] = Touch -> Found;
-Item:[memcached.get_and_touch, _] = Touch -> Found;
-Item:[store, _] = Look -> Stored -> Put(memory) -> Done;
-Item:[join, _] = Look -> Joined -> Put(memory) -> Done;
-Item:[count, _] = Look -> Counted -> Put(memory) -> Told;
-Item:[memcached.remove, _] = Look -> Removed -> Forget -> Succeed;
-Item:[_, _] = Unknown;
+Item:[memcached.get, _, _] = Look -> Found;
+Item:[memcached.touch, _, _] = Touch -> Found;
+Item:[memcached.get_and_touch, _, _] = Touch -> Found;
+Item:[store, _, _] = Look -> Stored -> Put(memory) -> Done;
+Item:[join, _, _] = Look -> Joined -> Put(memory) -> Done;
+Item:[count, _, _] = Look -> Counted -> Put(memory) -> Told;
+Item:[memcached.remove, _, _] = Look -> Removed -> Forget -> Succeed;
+Item:[_, _, _] = Unknown;
 
 typedef store (memcached.command request) { has(request.store) };
 typedef count (memcached.command request) { has(request.change) };
 typedef join (memcached.command request) { memcached.append(request) || memcached.prepend(request) };
 
-Look (uint32 shard, memcached.command request) => (optional<item> found);
+Look (uint32 shard, uint64 hash, memcached.command request) => (optional<item> found);
 // Looks for an item, which expires as the request says.
-Touch (uint32 shard, memcached.command request) => (optional<item> found);
+Touch (uint32 shard, uint64 hash, memcached.command request) => (optional<item> found);
 // Keeps an item in the place of the one before. It expires when it is told, or else when that one did.
-Put (size_t memory, uint32 shard, memcached.command stored, optional<uint32> expiration) => (uint64 version);
-Forget (uint32 shard, memcached.command request) => ();
+Put (size_t memory, uint32 shard, uint64 hash, memcached.command stored, optional<uint32> expiration)
+  => (uint64 version);
+Forget (uint32 shard, uint64 hash, memcached.command request) => ();
 // Forgets all items of a shard, at once or when it is time.
 Flush (uint32 shard, memcached.command request) => ();
 

@@ -121,6 +121,18 @@ fn what_is_included_in_a_program_of_2006_gets_the_returns_that_it_lacks() {
 }
 
 #[test]
+fn a_source_is_compiled_again_when_a_generated_header_changes() {
+    let nodes = format!(
+        "#include \"numbers.flux.h\"\n#include <stdio.h>\n#include <unistd.h>\n\
+         int Make(struct Make_out *out) {{ out->number = 42; return 0; }}\n{USE}"
+    );
+    let folder = folder("headers", &[("numbers.flux", PROGRAM), ("nodes.cpp", &nodes)]);
+    build(&folder);
+    let read = std::fs::read_to_string(folder.join("build/numbers/nodes.cpp.d")).unwrap();
+    assert!(read.contains("numbers.flux.h"), "{read}");
+}
+
+#[test]
 fn a_program_without_a_suffix_is_found_in_its_folder() {
     let readme = "The source of the numbers => in the program.\n";
     let files = [("numbers", PROGRAM), ("README", readme), ("Makefile", "all:\n\tflux build numbers\n")];

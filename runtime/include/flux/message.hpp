@@ -73,7 +73,12 @@ class message
     }
 
     /// All its bytes; where its streams are to come (`stream`), those before the first of them.
-    std::string_view wire() const noexcept { return bytes_.view().substr(begin_, end_ - begin_); }
+    std::string_view wire() const noexcept
+    {
+        // What there is to know is here: the bytes, which may be far from the processor, are not looked at.
+        const char *const first = first_byte();
+        return first == nullptr ? std::string_view() : std::string_view(first + begin_, end_ - begin_);
+    }
 
     /// Those of the message that it is a field of, with its own among them.
     const message_bytes &bytes() const noexcept { return bytes_; }

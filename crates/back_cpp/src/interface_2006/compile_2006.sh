@@ -13,7 +13,7 @@ IFS='|'
 for way in $ways; do
     unset IFS
     # Here the words of a way are to be flags of their own.
-    if said=$("$@" $way -MMD -MP -c -o "$object" "$source" 2>&1); then
+    if said=$("$@" $way -MD -MP -c -o "$object" "$source" 2>&1); then
         [ -z "$said" ] || printf '%s\n' "$said" >&2
         exit 0
     fi
