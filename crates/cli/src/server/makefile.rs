@@ -350,9 +350,9 @@ nodes/whole/%.o: nodes/whole/%.cpp Makefile $(HEADERS)
 
 ";
 
-/// The command that compiles what does not depend on how it was done in 2006. What it reads is noted, the headers of the
-/// system among it: for the compiler those that are generated are such headers, as their folder comes last, and all that
-/// they include.
+/// The command that compiles what does not depend on how it was done in 2006. What it reads is noted, the headers of
+/// the system among it: for the compiler those that are generated are such headers, as their folder comes last, and all
+/// that they include.
 fn compile(compiler: &str, flags: &str, folder: &str) -> String {
     format!("$({compiler}) $(CPPFLAGS) $({flags}){folder} -MD -MP -c -o $@ $<")
 }
