@@ -1,7 +1,7 @@
 //! Variables that are computed when somebody asks for them, and not while their message is read: its reading does not
 //! need them, and nothing about them can be wrong.
 
-use super::plan::{is_changed, is_changing, is_plain};
+use super::plan::{is_changing, is_plain, is_updated};
 use flux_ir::compute::{Expression, Operator, Term};
 use flux_ir::message::{Field, FieldId, Form, Formula, Item, Message, MessageId, Root, Switch, all_lists, unit_of};
 use flux_ir::program::Program;
@@ -47,7 +47,7 @@ fn is_pure(message: &Message, at: FieldId, field: &Field) -> bool {
     is_plain(field)
         && field.serialize.is_none()
         && !matches!(formula.value.term, Term::Integer(_) | Term::Truth(_))
-        && !is_changed(message, at)
+        && !is_updated(message, at)
         && !is_changing(message, formula)
         && !formula.value.any(&mut |expression| may_fail(expression))
 }

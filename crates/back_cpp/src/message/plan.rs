@@ -189,9 +189,47 @@ pub(super) fn plan<'p>(program: &'p Program, id: MessageId, derived: &Fields) ->
     plan
 }
 
-/// Whether a variable is changed after it was set.
+/// Whether a variable is changed after it was set, by what is not looked at again where a reading goes on.
 pub(super) fn is_changed(message: &Message, variable: FieldId) -> bool {
-    message.fields.iter().any(|field| field.updates.iter().any(|(target, _)| *target == variable))
+    is_updated(message, variable) && !is_redone(message, variable)
+}
+
+/// Whether anything changes a variable after it was set.
+pub(super) fn is_updated(message: &Message, variable: FieldId) -> bool {
+    message.fields.iter().any(|field| updates(field, variable).next().is_some())
+}
+
+/// What a field makes of a variable.
+fn updates(field: &Field, variable: FieldId) -> impl Iterator<Item = &Formula> {
+    field.updates.iter().filter(move |(target, _)| *target == variable).map(|(_, formula)| formula)
+}
+
+/// Whether each reading, also one that goes on, sets and changes a variable in just the same way: what changes it are
+/// integers, and all of it follows from integers, which are looked at each time.
+fn is_redone(message: &Message, variable: FieldId) -> bool {
+    let is_integer = |id: FieldId| {
+        message.field(id).is_some_and(|field| {
+            let is_one = !field.is_list() && field.parse_at.is_none() && field.convert.is_none();
+            is_one && matches!(field.form, Form::Integer(..) | Form::Bits(_)) && field.extent.is_none()
+        })
+    };
+    let follows = |formula: &Formula| {
+        formula.names.iter().all(|name| match (name.root, name.path.as_slice()) {
+            (Root::Own, [field]) => *field == variable || is_integer(*field),
+            (Root::Value, []) => true,
+            _ => false,
+        })
+    };
+    let all = message.fields.iter().enumerate().map(|(index, field)| (FieldId::new(index), field));
+    let is_set_so = message.field(variable).is_some_and(|field| match &field.form {
+        Form::Variable(ty, formula) => ty.integer().is_some() && is_plain(field) && follows(formula),
+        _ => false,
+    });
+    is_set_so
+        && all.into_iter().all(|(id, field)| {
+            let mut changes = updates(field, variable).peekable();
+            changes.peek().is_none() || (is_integer(id) && changes.all(follows))
+        })
 }
 
 impl Store {
@@ -208,6 +246,11 @@ impl Store {
     }
 }
 
+/// Whether all variables that a field changes are changed by each reading.
+pub(super) fn are_redone(message: &Message, field: &Field) -> bool {
+    field.updates.iter().all(|(target, _)| !is_changed(message, *target))
+}
+
 /// Whether a formula may say something else when it is asked again: it names a variable that is changed.
 pub(super) fn is_changing(message: &Message, formula: &Formula) -> bool {
     let is_changed = |id: &FieldId| is_changed(message, *id);
@@ -215,9 +258,12 @@ pub(super) fn is_changing(message: &Message, formula: &Formula) -> bool {
 }
 
 /// Whether a reading that goes on sets the place of a field anew, as it costs nothing to find it again.
-fn is_set_anew(program: &Program, message: &Message, field: &Field) -> bool {
+fn is_set_anew(program: &Program, message: &Message, id: FieldId, field: &Field) -> bool {
     match (&field.form, &field.extent) {
         _ if field.is_list() || field.parse_at.is_some() => false,
+        (Form::Variable(_, formula), _) => {
+            !is_changed(message, id) && !is_changing(message, formula) && !is_once(message, field)
+        }
         (Form::Bytes | Form::Text, Some(Extent::Length(length))) => !is_changing(message, length),
         (Form::Unit(unit, _), Some(Extent::Length(length))) => {
             only_size(&program.messages[*unit]).is_some() && !is_changing(message, length)
@@ -245,7 +291,7 @@ pub(super) fn is_plain(field: &Field) -> bool {
 /// Whether something is done once after a field, although what is before it is looked at again.
 pub(super) fn is_once(message: &Message, field: &Field) -> bool {
     // It may be asked about a variable that is changed by it, or later.
-    !field.updates.is_empty() || field.requires.iter().any(|formula| is_changing(message, formula))
+    !are_redone(message, field) || field.requires.iter().any(|formula| is_changing(message, formula))
 }
 
 impl Plan<'_> {
@@ -282,13 +328,13 @@ impl Plan<'_> {
         // Before a stream goes along somebody may ask for what comes after it.
         let has_streams = has_streams(&program.messages, id);
         let begins = |member: &str| {
-            let fields = self.stores.iter().zip(&self.taken).zip(&message.fields);
+            let fields = self.stores.iter().zip(&self.taken).zip(message.fields.iter().enumerate());
             fields
                 .filter(|((store, taken), _)| {
                     let is_in = taken.as_ref().is_some_and(|taken| taken.choice == choice && taken.way == way);
                     store.member() == Some(member) && is_in
                 })
-                .any(|(_, field)| has_streams || !is_set_anew(program, message, field))
+                .any(|(_, (index, field))| has_streams || !is_set_anew(program, message, FieldId::new(index), field))
         };
         self.late.iter().flatten().map(String::as_str).filter(|member| begins(member)).collect()
     }
@@ -299,7 +345,8 @@ impl Plan<'_> {
         let Form::Variable(_, formula) = &field.form else { return None };
         let store = self.stores.get(id.index()).filter(|store| matches!(store, Store::Value(_)))?;
         let is_own = self.stores.iter().filter(|other| *other == store).count() == 1;
-        let is_plain = is_plain(field);
+        // One that is changed in each reading is set in each, too.
+        let is_plain = is_plain(field) && (!is_updated(message, id) || is_changed(message, id));
         match formula.value.term {
             Term::Truth(value) if is_own && is_plain => Some(value.to_string()),
             // Whoever reads 2^31 in C++ must know its type.

@@ -3,7 +3,7 @@
 //! need no values before (`flux::sized_cursor`).
 
 use super::Messages;
-use super::plan::{Plan, Step, is_changed, is_changing, only_size};
+use super::plan::{Plan, Step, are_redone, is_changed, is_changing, only_size};
 use crate::tree::{Expression as Cpp, Statement};
 use flux_ir::message::{Extent, Field, FieldId, Form, Message, MessageId, has_streams};
 
@@ -24,7 +24,7 @@ impl Messages<'_> {
         let field = |id: FieldId| message.field(id);
         steps.iter().all(|step| match step {
             Step::Run(placed, ..) => {
-                placed.iter().all(|one| field(one.field).is_some_and(|one| one.updates.is_empty()))
+                placed.iter().all(|one| field(one.field).is_some_and(|one| are_redone(message, one)))
             }
             Step::Field(id) => field(*id).is_some_and(|field| self.is_sized_field(message, plan, *id, field)),
             Step::If(condition, then, otherwise, _) => {
@@ -39,7 +39,8 @@ impl Messages<'_> {
     }
 
     fn is_sized_field(&self, message: &Message, plan: &Plan<'_>, id: FieldId, field: &Field) -> bool {
-        let is_one = !field.is_list() && !field.is_stream && field.parse_at.is_none() && field.updates.is_empty();
+        let is_one = !field.is_list() && !field.is_stream && field.parse_at.is_none();
+        let is_one = is_one && are_redone(message, field);
         let is_said = |length| !is_changing(message, length);
         is_one
             && match (&field.form, &field.extent) {

@@ -11,12 +11,12 @@
 //!   need not be asked.
 //! - A message in it is one of which nothing is asked, and that always has as many bytes.
 //! - A text up to some bytes does not have these earlier, and none is longer than it may be.
-//! - What is required of a field holds, and a variable is what it was taken for.
+//! - What is required of a field holds, and a variable is what it was taken for, and is changed by integers alone.
 //! - Of a choice the way is written that the reader will take, and nothing is given for the others.
 //! - The message has no more bytes than it may have, and has some.
 
 use super::formula::Said;
-use super::plan::{Plan, Step, Store, only_size};
+use super::plan::{Plan, Step, Store, are_redone, only_size};
 use super::writing::{Writing, infix, known_of, require, run};
 use super::{Messages, accessor};
 use crate::tree::{Expression as Cpp, Statement};
@@ -82,8 +82,11 @@ fn is_of_fields(formula: &Formula) -> bool {
 
 /// Whether it is one value, which is on the wire as it is given.
 pub(super) fn is_written_once(field: &Field) -> bool {
-    let is_value = !field.is_list() && !field.is_stream && field.parse_at.is_none();
-    is_value && field.convert.is_none() && field.updates.is_empty()
+    is_one(field) && field.updates.is_empty()
+}
+
+fn is_one(field: &Field) -> bool {
+    !field.is_list() && !field.is_stream && field.parse_at.is_none() && field.convert.is_none()
 }
 
 /// A message of which it is asked whether it is straight.
@@ -101,7 +104,9 @@ impl<'p> Straight<'_, 'p> {
 
     fn is_step(&self, steps: &[Step<'p>], at: usize) -> bool {
         let field = |id: FieldId| {
-            let is_clear = |field: &&Field| is_written_once(field) && field.requires.iter().all(is_of_fields);
+            let is_clear = |field: &&Field| {
+                is_one(field) && self.are_updates_clear(field) && field.requires.iter().all(is_of_fields)
+            };
             self.message.field(id).filter(is_clear)
         };
         match steps.get(at) {
@@ -127,6 +132,13 @@ impl<'p> Straight<'_, 'p> {
             Some(Step::Switch(switch, ways, choice)) => is_by_integer(switch) && self.are_ways(choice, ways),
             None => false,
         }
+    }
+
+    /// Whether what it changes is changed as it is written, and nothing else says what that is.
+    fn are_updates_clear(&self, field: &Field) -> bool {
+        let is_noted = |id: FieldId| self.message.field(id).is_some_and(|target| target.serialize.is_none());
+        let is_clear = |id: FieldId, formula| self.is_value(id) && is_noted(id) && is_of_fields(formula);
+        are_redone(self.message, field) && field.updates.iter().all(|(target, formula)| is_clear(*target, formula))
     }
 
     fn are_ways<'s>(&self, choice: &str, ways: impl IntoIterator<Item = &'s Vec<Step<'p>>>) -> bool
@@ -238,6 +250,14 @@ impl Writing<'_, '_> {
         }
         asked.extend(field.requires.iter().map(|formula| require(self.formula(formula, Some(own)).cpp)));
         asked
+    }
+
+    /// What a field makes of variables.
+    pub(super) fn note_updates(&self, field: &Field, own: &Said, body: &mut Vec<Statement>) {
+        for (target, formula) in &field.updates {
+            let Some(place) = self.kept(*target) else { continue };
+            body.push(run("out.variable", vec![self.formula(formula, Some(own)).cpp, place]));
+        }
     }
 
     /// A variable: what the reader will find. Where others follow from it, that is what they followed from.

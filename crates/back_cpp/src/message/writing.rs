@@ -578,8 +578,8 @@ impl<'m, 'p> Writing<'m, 'p> {
             let value = Cpp::name(self.value(id, field));
             return body.push(run("out.until", vec![value, Cpp::name(literal(end)), most, place]));
         }
+        let own = Said { cpp: value.clone(), known: local.map_or_else(|| known_of(field), |local| local.known) };
         if self.is_straight {
-            let own = Said { cpp: value.clone(), known: local.map_or_else(|| known_of(field), |local| local.known) };
             body.extend(self.asked_of(id, field, &own));
         }
         match field.is_list() {
@@ -599,6 +599,9 @@ impl<'m, 'p> Writing<'m, 'p> {
         }
         if let Some(Extent::Until(end)) = &field.extent {
             body.push(run("out.text", vec![Cpp::name(literal(end))]));
+        }
+        if self.is_straight {
+            self.note_updates(field, &own, body);
         }
     }
 
