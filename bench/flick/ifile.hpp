@@ -20,18 +20,21 @@ class checksum
     {
         const char *next = bytes.data();
         std::size_t left = bytes.size();
+        std::uint32_t sum = sum_;
         for (; left >= 8; left -= 8, next += 8) {
             std::uint64_t eight = 0;
             std::memcpy(&eight, next, sizeof eight);
-            eight ^= sum_;
-            sum_ = 0;
+            eight ^= sum;
+            sum = 0;
+#pragma GCC unroll 8
             for (std::size_t byte = 0; byte != 8; ++byte) {
-                sum_ ^= tables()[7 - byte][(eight >> (8 * byte)) & 0xff];
+                sum ^= tables()[7 - byte][(eight >> (8 * byte)) & 0xff];
             }
         }
         for (; left != 0; --left, ++next) {
-            sum_ = tables()[0][(sum_ ^ static_cast<unsigned char>(*next)) & 0xff] ^ (sum_ >> 8);
+            sum = tables()[0][(sum ^ static_cast<unsigned char>(*next)) & 0xff] ^ (sum >> 8);
         }
+        sum_ = sum;
     }
 
     std::uint32_t value() const { return ~sum_; }

@@ -28,6 +28,7 @@ class checksum
                 std::memcpy(&eight, next, sizeof eight);
                 eight ^= sum;
                 sum = 0;
+#pragma GCC unroll 8
                 for (std::size_t byte = 0; byte != 8; ++byte) {
                     sum ^= tables[7 - byte][(eight >> (8 * byte)) & 0xff];
                 }

@@ -117,35 +117,45 @@ flux::io_result<void> merge(std::vector<Input> &inputs, Output &out, Message &la
         }
     }
     tournament<Input> order(inputs);
+    typename Input::key_type::own_type key;
     while (inputs[order.first()].there()) {
-        const auto at = inputs[order.first()].at();
+        Input &of = inputs[order.first()];
+        const Message &first = of.element();
+        const typename Input::key_type at = of.at();
         const auto advance = [&] {
             const flux::io_result<void> advanced = inputs[order.first()].next(flush);
             order.replay();
             return advanced;
         };
-        const auto is_joined = [&] {
+        const auto is_joined = [&](const typename Input::key_type &with) {
             const Input &next = inputs[order.first()];
-            return next.there() && next.at().beside(at) == 0;
+            return next.there() && next.at().beside(with) == 0;
         };
-        // The key may be a part of it.
-        Message first = inputs[order.first()].element();
         flux::io_result<void> advanced = advance();
-        if (advanced.has_value() && is_joined()) {
-            const auto key = at.own();
-            last = combine(first, inputs[order.first()].element(), key);
-            advanced = advance();
-            while (advanced.has_value() && is_joined()) {
-                last = combine(last, inputs[order.first()].element(), key);
-                advanced = advance();
-            }
-        } else {
-            last = std::move(first);
-        }
         if (!advanced.has_value()) {
             return advanced;
         }
-        if (const flux::io_result<void> added = out.add(last.wire()); !added.has_value()) {
+        if (!is_joined(at)) {
+            // It is the last but one of its input, so it is there still.
+            const flux::io_result<void> added = out.add(first.wire());
+            if (!added.has_value()) {
+                return added;
+            }
+            if (!inputs[order.first()].there()) {
+                last = first;
+            }
+            continue;
+        }
+        key = at.value;
+        const typename Input::key_type own(key);
+        last = combine(first, inputs[order.first()].element(), key);
+        advanced = advance();
+        while (advanced.has_value() && is_joined(own)) {
+            last = combine(last, inputs[order.first()].element(), key);
+            advanced = advance();
+        }
+        const flux::io_result<void> added = advanced.has_value() ? out.add(last.wire()) : advanced;
+        if (!added.has_value()) {
             return added;
         }
     }

@@ -9,16 +9,19 @@
 
 #include "flux/connection.hpp"
 #include "flux/log.hpp"
+#include "flux/message/sized_cursor.hpp"
 #include "flux/message/typed_parse.hpp"
 #include "flux/reading.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cerrno>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,6 +38,8 @@ constexpr std::size_t checksum_size = 4;
 template <class Value>
 struct sort_key {
     static constexpr bool is_text = std::is_convertible_v<Value, std::string_view>;
+    /// What has the value for itself.
+    using own_type = std::conditional_t<std::is_same_v<Value, std::string_view>, std::string, Value>;
 
     sort_key() = default;
     explicit sort_key(Value of) : value(std::move(of))
@@ -57,16 +62,6 @@ struct sort_key {
             }
         }
         return value <=> other.value;
-    }
-
-    /// The value for itself.
-    auto own() const
-    {
-        if constexpr (std::is_same_v<Value, std::string_view>) {
-            return std::string(value);
-        } else {
-            return value;
-        }
     }
 
     // Of a text the first eight bytes as a number that is ordered as they are, which decides of most.
@@ -122,13 +117,25 @@ class sorted_input
     bool there() const noexcept { return there_; }
     const key_type &at() const noexcept { return at_; }
 
-    /// The element, until the next. The key may be a part of it.
-    const Message &element() const noexcept { return element_; }
+    /// The element, until the next but one. The key may be a part of it.
+    const Message &element() const noexcept { return elements_[at_element_]; }
 
   private:
     static constexpr std::size_t block_size = std::size_t{64} << 10;
 
     void begin_places() noexcept { new (static_cast<void *>(&places_)) typename Message::places; }
+
+    // One that is there as a whole, as most are: gives the byte after it.
+    const char *read_quickly() noexcept
+    {
+        const std::string_view so_far(reinterpret_cast<const char *>(first_), filled_);
+        if constexpr (Message::facts.is_sized) {
+            return flux::sized_cursor::read<Message>(so_far, places_, begin_).after;
+        } else {
+            begin_places();
+            return flux::quick_reading::read<Message>(so_far, begin_, false, places_).after;
+        }
+    }
 
     flux::reading read() noexcept
     {
@@ -136,10 +143,8 @@ class sorted_input
             return flux::reading::unfinished;
         }
         if (!goes_on_) {
-            begin_places();
-            const std::string_view so_far = block_.view().substr(0, filled_);
-            if (const char *const after = flux::quick_reading::read<Message>(so_far, begin_, false, places_).after) {
-                end_ = static_cast<std::size_t>(after - block_.view().data());
+            if (const char *const after = read_quickly()) [[likely]] {
+                end_ = static_cast<std::size_t>(after - reinterpret_cast<const char *>(first_));
                 return flux::reading::whole;
             }
             begin_places();
@@ -160,33 +165,33 @@ class sorted_input
         if (has_come_to_end_) [[unlikely]] {
             return report("goes on behind its end");
         }
-        if (!is_of_block_) [[unlikely]] {
-            // Its key is looked at once more.
-            last_ = std::exchange(element_, Message(block_, places_));
-            is_of_block_ = true;
-        } else {
-            element_ = Message(element_.release(), places_);
-        }
+        // The one before is looked at once more.
+        const std::size_t next = 1 - at_element_;
+        const bool is_of_block = std::exchange(are_of_block_[next], true);
+        flux::message_bytes own = is_of_block ? elements_[next].release() : block_;
+        std::destroy_at(&elements_[next]);
+        const Message &element = *std::construct_at(&elements_[next], std::move(own), places_);
         if constexpr (has_end) {
-            if (std::get<0>(std::tuple(ends...))(element_)) [[unlikely]] {
-                return accept_end();
+            if (std::get<0>(std::tuple(ends...))(element)) [[unlikely]] {
+                return accept_end(element);
             }
         }
-        key_type after(key(element_));
+        key_type after(key(element));
         if (there_ && after.beside(at_) < 0) [[unlikely]] {
             return report("is not sorted");
         }
         at_ = std::move(after);
+        at_element_ = next;
         there_ = true;
         return {};
     }
 
-    flux::io_result<void> accept_end()
+    flux::io_result<void> accept_end(const Message &last)
     {
         there_ = false;
         has_come_to_end_ = true;
         checksum_.add(block_.view().substr(summed_, begin_ - checksum_size - summed_));
-        if (std::get<1>(std::tuple(ends...))(checksum_.value()).wire() != element_.wire()) {
+        if (std::get<1>(std::tuple(ends...))(checksum_.value()).wire() != last.wire()) {
             return report("has another checksum at its end");
         }
         return {};
@@ -217,7 +222,8 @@ class sorted_input
                 goes_on_ = false;
             }
             block_ = std::move(larger);
-            is_of_block_ = false;
+            first_ = block_.data();
+            are_of_block_ = {};
             begin_ = summed_ = 0;
             filled_ = rest;
         }
@@ -247,6 +253,7 @@ class sorted_input
     flux::connection *from_;
     // What has come. Elements have shares of it: it is written beyond those alone.
     flux::message_bytes block_;
+    std::byte *first_ = nullptr;
     std::size_t begin_ = 0;
     std::size_t end_ = 0;
     std::size_t filled_ = 0;
@@ -258,10 +265,10 @@ class sorted_input
     bool has_come_to_end_ = false;
 
     bool there_ = false;
-    // The element; whether it is a part of this block; and the last of the block before.
-    Message element_;
-    bool is_of_block_ = false;
-    Message last_;
+    // The element and the one before it, or their places; and whether these are parts of this block.
+    std::array<Message, 2> elements_;
+    std::size_t at_element_ = 0;
+    std::array<bool, 2> are_of_block_{};
     key_type at_;
 
     // Of what is before `summed_`, and of all earlier blocks.

@@ -33,6 +33,9 @@ use statement::Writer;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Before a function that is compiled with all that it calls in it.
+const AS_ONE: &str = "[[gnu::flatten]] ";
+
 /// The functions of the computed nodes and predicates that anything uses, each after those that it calls, under a
 /// comment.
 pub fn computations(context: &Context<'_>) -> Vec<Declaration> {
@@ -59,7 +62,11 @@ pub fn computations(context: &Context<'_>) -> Vec<Declaration> {
     }
     let with_comments = functions.into_iter().flat_map(|(span, function)| {
         // A function of this file alone becomes part of the one place that calls it, so a step costs no call.
-        let function = Function { result: format!("static {}", function.result), ..function };
+        let result = match function.result.strip_prefix(AS_ONE) {
+            Some(result) => format!("{AS_ONE}static {result}"),
+            None => format!("static {}", function.result),
+        };
+        let function = Function { result, ..function };
         [Declaration::Blank, Declaration::Comment(context.statement(span)), Declaration::Function(function)]
     });
     with_comments.collect()
@@ -211,6 +218,8 @@ fn value_function(context: &Context<'_>, id: NodeId, node: &Node) -> Option<(Spa
             body
         }
     };
+    // It is called for each of many values; and of a message that it makes it knows which fields are not given.
+    let result = if is_given(context, id) { format!("{AS_ONE}{result}") } else { result };
     let name = context.names.computed(id).to_owned();
     Some((node.span, Function { result, name, parameters, body, caught: vec![] }))
 }

@@ -29,6 +29,7 @@ use crate::tree::{Declaration, Declarator, Expression as Cpp, Function, Statemen
 use flux_contract::message as runtime;
 use flux_ir::message::{Field, FieldId, Firsts, Form, Message, MessageId, unit_of};
 use flux_ir::program::Program;
+use flux_ir::types::TypeKind;
 use std::collections::{HashMap, HashSet};
 
 /// The messages of a program, ready to be written.
@@ -60,11 +61,22 @@ pub fn accessor(message: &Message, field: &str) -> String {
     }
 }
 
+/// The messages that functions of the program are given by one in C++, which finds many of them in the same bytes.
+fn in_streams(program: &Program) -> impl Iterator<Item = MessageId> {
+    let given = program.externals.iter().flat_map(|(_, external)| &external.functions);
+    let inputs = given.flat_map(|node| program.nodes[*node].inputs());
+    inputs.filter_map(|input| match input.ty.kind() {
+        TypeKind::Message(id) => Some(*id),
+        _ => None,
+    })
+}
+
 impl<'p> Messages<'p> {
     /// Those of a program that passes have found right.
     pub(crate) fn of(program: &'p Program) -> Self {
         let units = |message: &Message| message.fields.iter().filter_map(unit_of).collect::<Vec<_>>();
-        let inner = program.messages.iter().flat_map(|(_, message)| units(message)).collect();
+        let within = program.messages.iter().flat_map(|(_, message)| units(message));
+        let inner = within.chain(in_streams(program)).collect();
         let mut depths = vec![];
         for (id, message) in program.messages.iter() {
             let bounded = message.fields.iter().enumerate().filter(|(_, field)| field.max_depth.is_some());
@@ -107,7 +119,7 @@ impl<'p> Messages<'p> {
         self.plans.get(id.index()).unwrap_or(&self.nothing)
     }
 
-    /// Whether it is in no other, so that it begins with the first byte.
+    /// Whether it is in no other, nor behind others, so that it begins with the first byte.
     fn is_first(&self, id: MessageId) -> bool {
         !self.inner.contains(&id)
     }
