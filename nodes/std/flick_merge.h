@@ -7,9 +7,13 @@
 
 #include "flux/error.hpp"
 
+#include <array>
 #include <cerrno>
 #include <compare>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
 #include <new>
 #include <string>
 #include <string_view>
@@ -64,10 +68,10 @@ class tournament
     explicit tournament(const std::vector<Input> &inputs) : inputs_(inputs), losers_(inputs.size())
     {
         const std::size_t count = inputs.size();
-        std::vector<std::size_t> winners(2 * count);
+        std::vector<entry> winners(2 * count);
         for (std::size_t node = 2 * count - 1; node != 0; --node) {
             if (node >= count) {
-                winners[node] = node - count;
+                winners[node] = entry_of(node - count);
                 continue;
             }
             const auto [one, other] = std::pair(winners[2 * node], winners[2 * node + 1]);
@@ -78,31 +82,80 @@ class tournament
         first_ = winners[1];
     }
 
-    std::size_t first() const noexcept { return first_; }
+    std::size_t first() const noexcept { return first_.input; }
+
+    /// The key of its element; null where there is none.
+    const typename Input::key_type *key() const noexcept { return first_.key; }
 
     /// The first has another element now, or none.
     void replay() noexcept
     {
-        for (std::size_t node = (inputs_.size() + first_) / 2; node != 0; node /= 2) {
-            if (is_before(losers_[node], first_)) {
-                std::swap(losers_[node], first_);
+        entry first = entry_of(first_.input);
+        for (std::size_t node = (losers_.size() + first.input) / 2; node != 0; node /= 2) {
+            if (is_before(losers_[node], first)) {
+                std::swap(losers_[node], first);
             }
         }
+        first_ = first;
     }
 
   private:
-    bool is_before(std::size_t one, std::size_t other) const noexcept
+    // An input, with what decides of most: keys are further away.
+    struct entry {
+        std::uint64_t prefix;
+        const typename Input::key_type *key;
+        std::size_t input;
+    };
+
+    entry entry_of(std::size_t input) const noexcept
     {
-        if (!inputs_[one].there() || !inputs_[other].there()) [[unlikely]] {
-            return inputs_[one].there();
+        const auto *const key = inputs_[input].there() ? &inputs_[input].at() : nullptr;
+        return {key == nullptr ? std::numeric_limits<std::uint64_t>::max() : key->prefix, key, input};
+    }
+
+    static bool is_before(const entry &one, const entry &other) noexcept
+    {
+        if (one.prefix != other.prefix) {
+            return one.prefix < other.prefix;
         }
-        const std::strong_ordering order = inputs_[one].at().beside(inputs_[other].at());
-        return order == 0 ? one < other : order < 0;
+        if (one.key == nullptr || other.key == nullptr) [[unlikely]] {
+            return one.key != nullptr;
+        }
+        const std::strong_ordering order = one.key->behind_prefix(*other.key);
+        return order == 0 ? one.input < other.input : order < 0;
     }
 
     const std::vector<Input> &inputs_;
-    std::vector<std::size_t> losers_;
-    std::size_t first_ = 0;
+    std::vector<entry> losers_;
+    entry first_{};
+};
+
+/// What is made of elements of one key, the last and the one before, of which that is made. They are made in their
+/// places: a copy of what has just been written has to wait for it.
+template <class Message>
+class joined
+{
+  public:
+    const Message &last() const noexcept { return made_[last_]; }
+
+    template <class Key>
+    void put(auto combine, const Message &one, const Message &other, const Key &key)
+    {
+        const std::size_t next = 1 - last_;
+        Message *const place = &made_[next];
+        std::destroy_at(place);
+        try {
+            ::new (static_cast<void *>(place)) Message(combine(one, other, key));
+        } catch (...) {
+            std::construct_at(place);
+            throw;
+        }
+        last_ = next;
+    }
+
+  private:
+    std::array<Message, 2> made_;
+    std::size_t last_ = 0;
 };
 
 /// Merges sorted inputs, of which there is one at least.
@@ -118,45 +171,46 @@ flux::io_result<void> merge(std::vector<Input> &inputs, Output &out, Message &la
     }
     tournament<Input> order(inputs);
     typename Input::key_type::own_type key;
-    while (inputs[order.first()].there()) {
-        Input &of = inputs[order.first()];
-        const Message &first = of.element();
-        const typename Input::key_type at = of.at();
+    joined<Message> made;
+    while (const typename Input::key_type *const at = order.key()) {
+        const Message &first = inputs[order.first()].element();
         const auto advance = [&] {
             const flux::io_result<void> advanced = inputs[order.first()].next(flush);
             order.replay();
             return advanced;
         };
         const auto is_joined = [&](const typename Input::key_type &with) {
-            const Input &next = inputs[order.first()];
-            return next.there() && next.at().beside(with) == 0;
+            return order.key() != nullptr && order.key()->beside(with) == 0;
         };
         flux::io_result<void> advanced = advance();
         if (!advanced.has_value()) {
             return advanced;
         }
-        if (!is_joined(at)) {
+        if (!is_joined(*at)) {
             // It is the last but one of its input, so it is there still.
             const flux::io_result<void> added = out.add(first.wire());
             if (!added.has_value()) {
                 return added;
             }
-            if (!inputs[order.first()].there()) {
+            if (order.key() == nullptr) {
                 last = first;
             }
             continue;
         }
-        key = at.value;
+        key = at->value;
         const typename Input::key_type own(key);
-        last = combine(first, inputs[order.first()].element(), key);
+        made.put(combine, first, inputs[order.first()].element(), key);
         advanced = advance();
         while (advanced.has_value() && is_joined(own)) {
-            last = combine(last, inputs[order.first()].element(), key);
+            made.put(combine, made.last(), inputs[order.first()].element(), key);
             advanced = advance();
         }
-        const flux::io_result<void> added = advanced.has_value() ? out.add(last.wire()) : advanced;
+        const flux::io_result<void> added = advanced.has_value() ? out.add(made.last().wire()) : advanced;
         if (!added.has_value()) {
             return added;
+        }
+        if (order.key() == nullptr) {
+            last = made.last();
         }
     }
     return out.flush();

@@ -45,28 +45,49 @@ struct sort_key {
     explicit sort_key(Value of) : value(std::move(of))
     {
         if constexpr (is_text) {
-            std::memcpy(&prefix, value.data(), std::min(value.size(), sizeof prefix));
-            prefix = std::endian::native == std::endian::little ? __builtin_bswap64(prefix) : prefix;
+            prefix = prefix_of(value);
+        } else if constexpr (std::is_integral_v<Value>) {
+            prefix = static_cast<std::uint64_t>(value) ^ (std::is_signed_v<Value> ? std::uint64_t{1} << 63 : 0);
         }
     }
 
     /// Which of two comes first.
     std::strong_ordering beside(const sort_key &other) const noexcept
     {
-        if (prefix != other.prefix) {
-            return prefix <=> other.prefix;
-        }
-        if constexpr (is_text) {
-            if (value.size() <= sizeof prefix && other.value.size() <= sizeof prefix) {
-                return value.size() <=> other.value.size();
-            }
-        }
-        return value <=> other.value;
+        return prefix != other.prefix ? prefix <=> other.prefix : behind_prefix(other);
     }
 
-    // Of a text the first eight bytes as a number that is ordered as they are, which decides of most.
+    /// The same of two that have one prefix.
+    std::strong_ordering behind_prefix(const sort_key &other) const noexcept
+    {
+        if constexpr (is_text) {
+            const std::string_view one(value);
+            const std::string_view two(other.value);
+            // One that is all in the prefix is the beginning of the other, or differs in zeros that are missing.
+            const bool is_all = one.size() <= sizeof prefix || two.size() <= sizeof prefix;
+            return is_all ? one.size() <=> two.size() : one.substr(sizeof prefix) <=> two.substr(sizeof prefix);
+        } else {
+            return value <=> other.value;
+        }
+    }
+
+    // A number that is ordered as the values are, which decides of most: of a text of the first eight bytes.
     std::uint64_t prefix = 0;
     Value value{};
+
+  private:
+    static std::uint64_t prefix_of(std::string_view text) noexcept
+    {
+        std::uint64_t first = 0;
+        if (text.size() >= sizeof first) [[likely]] {
+            std::memcpy(&first, text.data(), sizeof first);
+            return std::endian::native == std::endian::little ? __builtin_bswap64(first) : first;
+        }
+        for (std::size_t at = 0; at != text.size(); ++at) {
+            first |= std::uint64_t{static_cast<unsigned char>(text[at])} << (56 - 8 * at);
+        }
+        return first;
+    }
 };
 
 /// What comes of one client. `ends` are none, or two functions: whether an element is the last, and what makes that.
@@ -85,11 +106,14 @@ class sorted_input
     template <class BeforeWaiting>
     flux::io_result<void> next(BeforeWaiting before_waiting)
     {
+        if (takes_next()) [[likely]] {
+            return {};
+        }
         while (true) {
             const flux::reading come = read();
-            if (come == flux::reading::whole) [[likely]] {
+            if (come == flux::reading::whole) {
                 const flux::io_result<void> accepted = accept();
-                if (!accepted.has_value() || there_) [[likely]] {
+                if (!accepted.has_value() || there_) {
                     return accepted;
                 }
                 continue;
@@ -113,46 +137,77 @@ class sorted_input
         }
     }
 
-    /// Whether there is an element; and its key.
+    /// Whether there is an element; it and its key, which may be a part of it, stay until the next but one.
     bool there() const noexcept { return there_; }
-    const key_type &at() const noexcept { return at_; }
-
-    /// The element, until the next but one. The key may be a part of it.
-    const Message &element() const noexcept { return elements_[at_element_]; }
+    const key_type &at() const noexcept { return keys_[current_]; }
+    const Message &element() const noexcept { return elements_[current_]; }
 
   private:
     static constexpr std::size_t block_size = std::size_t{64} << 10;
 
-    void begin_places() noexcept { new (static_cast<void *>(&places_)) typename Message::places; }
-
-    // One that is there as a whole, as most are: gives the byte after it.
-    const char *read_quickly() noexcept
+    // The next element, if it is there as a whole, and nothing is to be said of it, as of most. All of this is one
+    // function: so what is asked of a message that has just been read is in registers.
+    [[gnu::flatten]] bool takes_next()
     {
-        const std::string_view so_far(reinterpret_cast<const char *>(first_), filled_);
-        if constexpr (Message::facts.is_sized) {
-            return flux::sized_cursor::read<Message>(so_far, places_, begin_).after;
-        } else {
-            begin_places();
-            return flux::quick_reading::read<Message>(so_far, begin_, false, places_).after;
+        if (goes_on_ || has_come_to_end_ || begin_ == filled_) [[unlikely]] {
+            return false;
         }
+        typename Message::places places;
+        const std::string_view so_far(reinterpret_cast<const char *>(first_), filled_);
+        const char *after = nullptr;
+        if constexpr (Message::facts.is_sized) {
+            after = flux::sized_cursor::read<Message>(so_far, places, begin_).after;
+        } else {
+            after = flux::quick_reading::read<Message>(so_far, begin_, false, places).after;
+        }
+        if (after == nullptr) [[unlikely]] {
+            return false;
+        }
+        const std::size_t next = 1 - current_;
+        const Message &element = put(next, places);
+        if constexpr (has_end) {
+            if (std::get<0>(std::tuple(ends...))(element)) [[unlikely]] {
+                return false;
+            }
+        }
+        if (!is_sorted(next)) [[unlikely]] {
+            return false;
+        }
+        begin_ = static_cast<std::size_t>(after - so_far.data());
+        current_ = next;
+        return there_ = true;
     }
 
+    // Whether the element there has a key that may come next.
+    bool is_sorted(std::size_t place)
+    {
+        // In its place, as a copy of what has just been written has to wait for it.
+        std::destroy_at(&keys_[place]);
+        std::construct_at(&keys_[place], key(elements_[place]));
+        return !there_ || keys_[place].beside(keys_[current_]) >= 0;
+    }
+
+    const Message &put(std::size_t place, const typename Message::places &places)
+    {
+        const bool is_of_block = std::exchange(are_of_block_[place], true);
+        flux::message_bytes own = is_of_block ? elements_[place].release() : block_;
+        std::destroy_at(&elements_[place]);
+        return *std::construct_at(&elements_[place], std::move(own), places);
+    }
+
+    // Says what there is.
     flux::reading read() noexcept
     {
         if (begin_ == filled_) {
             return flux::reading::unfinished;
         }
         if (!goes_on_) {
-            if (const char *const after = read_quickly()) [[likely]] {
-                end_ = static_cast<std::size_t>(after - reinterpret_cast<const char *>(first_));
-                return flux::reading::whole;
-            }
-            begin_places();
+            new (static_cast<void *>(&places_)) typename Message::places;
         }
         flux::message_reader in(block_.view().substr(0, filled_), is_over_, unfinished_);
         const flux::reading come = in.template read<Message>(places_, begin_);
         goes_on_ = come == flux::reading::unfinished;
-        if (come == flux::reading::whole) [[likely]] {
+        if (come == flux::reading::whole) {
             end_ = in.size();
         }
         return come;
@@ -165,23 +220,17 @@ class sorted_input
         if (has_come_to_end_) [[unlikely]] {
             return report("goes on behind its end");
         }
-        // The one before is looked at once more.
-        const std::size_t next = 1 - at_element_;
-        const bool is_of_block = std::exchange(are_of_block_[next], true);
-        flux::message_bytes own = is_of_block ? elements_[next].release() : block_;
-        std::destroy_at(&elements_[next]);
-        const Message &element = *std::construct_at(&elements_[next], std::move(own), places_);
+        const std::size_t next = 1 - current_;
+        const Message &element = put(next, places_);
         if constexpr (has_end) {
             if (std::get<0>(std::tuple(ends...))(element)) [[unlikely]] {
                 return accept_end(element);
             }
         }
-        key_type after(key(element));
-        if (there_ && after.beside(at_) < 0) [[unlikely]] {
+        if (!is_sorted(next)) {
             return report("is not sorted");
         }
-        at_ = std::move(after);
-        at_element_ = next;
+        current_ = next;
         there_ = true;
         return {};
     }
@@ -265,11 +314,11 @@ class sorted_input
     bool has_come_to_end_ = false;
 
     bool there_ = false;
-    // The element and the one before it, or their places; and whether these are parts of this block.
+    // The element and the one before it, or their places, and whether these are parts of this block; and their keys.
+    std::size_t current_ = 0;
+    std::array<key_type, 2> keys_;
     std::array<Message, 2> elements_;
-    std::size_t at_element_ = 0;
     std::array<bool, 2> are_of_block_{};
-    key_type at_;
 
     // Of what is before `summed_`, and of all earlier blocks.
     checksum checksum_;
