@@ -9,8 +9,8 @@ own. One worker each, pinned to one processor; the load and the servers on the o
 For each case: the processor time of the service for a request, how many times what the others take (the median of the
 turns with the lowest and the highest), and the requests a second beside theirs, which count where the service's
 processor is busy. Then the latency at a constant rate, beside nginx and nginx beside itself. Of aggregators it is the
-processor time for a megabyte, and megabytes a second of it. At last what misses a goal. --json keeps all that
-figures.py draws.
+processor time for a megabyte, and megabytes a second of it; and how much memory ours has while 8 GiB go through it. At
+last what misses a goal. --json keeps all that figures.py draws.
 
 A short look: --turns 1 --seconds 0.5 --case 'kept, 64'
 """
@@ -39,6 +39,9 @@ MAPPERS = 8
 LETTERS = (8, 12, 16)
 # What an aggregator does in a second of its processor, of what the merge by hand does.
 BY_HAND = 0.6
+# Megabytes through the aggregator: a little, and much; and how many MiB more of memory the latter may take.
+STREAMED = (64, 8192)
+MORE_MEMORY = 4
 # How much longer flows may take in slices, all together.
 FAIR = 1.03
 # Of nginx's most, for the latency.
@@ -159,6 +162,17 @@ class Bench:
         return Run(said["processor_ns"] / megabytes, megabytes / said["seconds"],
                    said["processor_ns"] / said["seconds"] / 1e9)
 
+    def most_memory(self, megabytes):
+        """The most that the aggregator has, in MiB, while so many megabytes go through it."""
+        options, reducer = self.options, services.server.free_port()
+        name = f"flux hadoop {options.io}"
+        with services.aggregating(name, MAPPERS, reducer, options.server_processor, options.io) as (port, pids):
+            services.server.words(
+                ["taskset", "-c", str(options.load_processor), str(IFILE_LOAD), str(port), str(reducer), str(MAPPERS),
+                 str(megabytes), str(LETTERS[0])], 3600)
+            of = [pathlib.Path(f"/proc/{pid}/status").read_text(encoding="ascii") for pid in pids]
+        return max(int(re.search(r"VmHWM:\s*(\d+)", status).group(1)) for status in of) / 1024
+
     def sorted_text(self, letters):
         """The same words and counts as lines of text, merged by sort; the sums are not made."""
         file = self.home / f"words{letters}"
@@ -273,6 +287,14 @@ def aggregator(bench):
               + "; ".join(f"{name} {shown(rate)}" for name, rate in rates.items()), flush=True)
 
 
+def memory(bench):
+    """The most memory of the aggregator, with a little and with much that goes through it."""
+    little, much = (bench.most_memory(megabytes) for megabytes in (STREAMED[0], bench.options.streamed or STREAMED[1]))
+    print(f"memory of the aggregator: {little:.1f} MiB at most, and {much:.1f} MiB with more", flush=True)
+    bench.results.append({"case": "memory", "little": little, "much": much})
+    bench.check("memory, MiB more with more that goes through", much - little, MORE_MEMORY, False)
+
+
 def fairness(bench):
     """Light and heavy flows, in slices and each to its end (the paper's Figure 7)."""
     program = [str(services.HERE / "build/fairness/fairness"), "--flux-runtime=event", "--flux-workers=1"]
@@ -291,7 +313,7 @@ def fairness(bench):
 
 
 PARTS = {"balancer": balancer, "latency": latency, "proxy": proxy, "text": text, "aggregator": aggregator,
-         "fairness": fairness}
+         "memory": memory, "fairness": fairness}
 
 
 def read_options():
@@ -303,6 +325,7 @@ def read_options():
     parser.add_argument("--turns", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=1, help="measured seconds of each run")
     parser.add_argument("--megabytes", type=int, default=200, help="of all mappers together")
+    parser.add_argument("--streamed", type=int, help="megabytes for the part memory, instead of 8192")
     parser.add_argument("--server-processor", type=int, default=0)
     parser.add_argument("--load-processor", type=int, default=os.cpu_count() - 1)
     parser.add_argument("--json", metavar="FILE", help="writes all figures there")

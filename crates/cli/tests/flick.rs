@@ -566,3 +566,70 @@ fn a_mapper_that_is_not_sorted_ends_its_run_alone() {
         assert_eq!(again, [counted("a", 1), counted("b", 3)].concat(), "{loops:?}: the next is right");
     }
 }
+
+const READINGS: &str = "\
+type reading : record
+  id : uint32
+  value : uint32
+
+proc Sums : ([reading/-] meters, -/reading store)
+  let result = foldt on meters ordering one a, b by one.id as id:
+    reading(id: id, value: a.value + b.value)
+  result => store
+";
+
+/// Each begins at another byte of what has come, and a number there is that of its own element.
+#[test]
+fn elements_that_begin_with_a_number_are_merged_by_it() {
+    let built = built("readings", READINGS);
+    let pair = |id: u32| [id.to_be_bytes(), (id % 7).to_be_bytes()].concat();
+    for loops in LOOPS {
+        let store = TcpListener::bind("127.0.0.1:0").unwrap();
+        let to = format!("--store=connect:127.0.0.1:{}", store.local_addr().unwrap().port());
+        let server = Server::listening(Command::new(&built).args(["--meters=0*3", &to]).args(loops));
+        for meter in 1..4 {
+            let mut client = server.connect();
+            let all: Vec<u8> = (0..3_000).filter(|id| id % meter == 0).flat_map(pair).collect();
+            client.write_all(&all).unwrap();
+            client.shutdown(Shutdown::Write).unwrap();
+        }
+        let times = |id: &u32| (1..4).filter(|meter| id.is_multiple_of(*meter)).count() as u32;
+        let sum = |id: u32| [id.to_be_bytes(), (id % 7 * times(&id)).to_be_bytes()].concat();
+        let wanted: Vec<u8> = (0..3_000).flat_map(sum).collect();
+        assert!(reduced(&store) == wanted, "{loops:?}");
+    }
+}
+
+/// What a process has had at most so far, in KiB.
+fn most_memory(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+#[test]
+fn memory_does_not_grow_with_what_is_merged() {
+    for loops in LOOPS {
+        let (server, reducer) = aggregator(4, loops);
+        let streamed = |words: u32| {
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    let mut mapper = server.connect();
+                    scope.spawn(move || {
+                        for first in (0..words).step_by(1_000) {
+                            let some = (first..first + 1_000).flat_map(|word| counted(&format!("{word:032}"), 1));
+                            mapper.write_all(&some.collect::<Vec<u8>>()).unwrap();
+                        }
+                        mapper.shutdown(Shutdown::Write).unwrap();
+                        let _ = mapper.read(&mut [0]);
+                    });
+                }
+                assert_eq!(reduced(&reducer).len(), words as usize * counted(&"0".repeat(32), 1).len());
+            });
+            most_memory(server.id())
+        };
+        let (little, much) = (streamed(20_000), streamed(320_000));
+        // What is kept for connections grows at first, with what comes at once.
+        assert!(much < little + 8_192, "{loops:?}: {little} KiB for 3.4 MiB, {much} KiB for 54 MiB");
+    }
+}
