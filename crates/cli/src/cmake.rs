@@ -18,9 +18,12 @@ pub fn cmake(arguments: &Cmake) -> Result {
     let version = include_str!("../cmake/FluxConfigVersion.cmake").replace("\"VERSION\"", &format!("\"{VERSION}\""));
     write_if_changed(&folder.join("FluxConfigVersion.cmake"), &version)?;
     write_runtime(&folder.join("runtime"))?;
-    // By name: the folder may have files of another version.
-    let sources = flux_runtime::files().map(|(path, _)| path).filter(|path| path.ends_with(".cpp"));
-    let lines: String = sources.map(|path| format!("    \"${{CMAKE_CURRENT_LIST_DIR}}/runtime/{path}\"\n")).collect();
+    // By name: the folder may have files of another version. By rooms: those of no folder come first.
+    let mut sources: Vec<_> =
+        flux_runtime::files().map(|(path, _)| path).filter(|path| path.ends_with(".cpp")).collect();
+    sources.sort_by_key(|path| path.matches('/').count());
+    let lines: String =
+        sources.iter().map(|path| format!("    \"${{CMAKE_CURRENT_LIST_DIR}}/runtime/{path}\"\n")).collect();
     let list = format!("# The sources of the runtime.\n\nset(Flux_RUNTIME_SOURCES\n{lines})\n");
     write_if_changed(&folder.join("FluxRuntime.cmake"), &list)?;
     print(&format!("{}\n", absolute(&folder)?.display()));

@@ -35,7 +35,7 @@ unsigned looks_in(std::chrono::milliseconds limit, moment::duration period) noex
 }
 
 /// Where there is always somebody who has come, the time is asked for when so many have.
-constexpr unsigned many = 256;
+constexpr unsigned asked_after = 256;
 
 /// So many requests of one connection that came together are served before those of others: their answers go out
 /// together, and what they use is at hand.
@@ -153,7 +153,7 @@ io_result<connection *> connections::next_with_input() noexcept
             }
             return unexpected(came.error());
         }
-        if (++came_ == many) {
+        if (++came_ == asked_after) {
             came_ = 0;
             look_at_all(through_.now());
         }

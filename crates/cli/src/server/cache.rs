@@ -3,6 +3,7 @@
 
 use super::files::create_directory;
 use crate::failure::Result;
+use rustix::fs::{FlockOperation, flock};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -15,6 +16,9 @@ pub const MODULE: &str = "module-";
 
 /// How that begins which is being made.
 pub const BUILDING: &str = "building-";
+
+/// How the file begins that is locked meanwhile.
+const LOCK: &str = "lock-";
 
 /// How long a thing is kept after the last build that used it.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -39,6 +43,25 @@ pub fn has(path: &Path) -> bool {
     true
 }
 
+/// Held by who makes a thing here, until dropped, so that it is made once by builds that want it at the same time.
+pub struct Making {
+    _locked: Option<File>,
+}
+
+/// Waits until nobody makes what is called so, after `wait` was told if it takes time. Where files cannot be locked
+/// nobody waits: then a thing may be made twice, which does no harm.
+pub fn making(cache: &Path, name: &str, wait: impl FnOnce()) -> Making {
+    let locked = File::create(cache.join(format!("{LOCK}{name}"))).ok();
+    if let Some(file) = &locked
+        && flock(file, FlockOperation::NonBlockingLockExclusive)
+            .is_err_and(|error| error == rustix::io::Errno::WOULDBLOCK)
+    {
+        wait();
+        while flock(file, FlockOperation::LockExclusive).is_err_and(|error| error == rustix::io::Errno::INTR) {}
+    }
+    Making { _locked: locked }
+}
+
 /// Removes what no build has used for long, and what is left of builds that were interrupted. What cannot be removed
 /// stays.
 pub fn remove_unused(cache: &Path) {
@@ -48,10 +71,10 @@ pub fn remove_unused(cache: &Path) {
 fn remove_unused_at(cache: &Path, now: SystemTime) {
     for entry in std::fs::read_dir(cache).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let is_ours = [RUNTIME, MODULE, BUILDING].iter().any(|begin| name.to_string_lossy().starts_with(begin));
+        let is_ours = [RUNTIME, MODULE, BUILDING, LOCK].iter().any(|begin| name.to_string_lossy().starts_with(begin));
         let used = entry.metadata().and_then(|one| one.modified());
         if is_ours && used.is_ok_and(|used| now.duration_since(used).is_ok_and(|unused| unused > KEPT)) {
-            let _ = std::fs::remove_dir_all(entry.path());
+            let _ = std::fs::remove_dir_all(entry.path()).or_else(|_| std::fs::remove_file(entry.path()));
         }
     }
 }
@@ -66,10 +89,11 @@ mod tests {
         for name in ["runtime-1", "runtime-2", "building-3", "module-4", "module-5", "cmake-0.1.0"] {
             std::fs::create_dir_all(cache.join(name)).unwrap();
         }
+        drop(making(&cache, "module-5", || panic!("nobody makes it")));
         let kept = ["runtime-2", "module-4"].map(|name| File::open(cache.join(name)).unwrap());
         let later = SystemTime::now() + KEPT + Duration::from_secs(1);
         remove_unused_at(&cache, SystemTime::now());
-        assert_eq!(std::fs::read_dir(&cache).unwrap().count(), 6);
+        assert_eq!(std::fs::read_dir(&cache).unwrap().count(), 7);
         for folder in kept {
             folder.set_modified(later).unwrap();
         }
@@ -78,5 +102,28 @@ mod tests {
         kept.sort();
         std::fs::remove_dir_all(&cache).unwrap();
         assert_eq!(kept, ["cmake-0.1.0", "module-4", "runtime-2"]);
+    }
+
+    #[test]
+    fn what_two_builds_want_is_made_by_one_after_the_other() {
+        let cache = std::env::temp_dir().join(format!("flux_cache_locked_{}", std::process::id()));
+        std::fs::create_dir_all(&cache).unwrap();
+        let made = std::sync::Mutex::new(vec![]);
+        let (says, said) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            let first = making(&cache, "runtime-1", || panic!("nobody makes it"));
+            drop(making(&cache, "runtime-2", || panic!("another thing")));
+            scope.spawn(|| {
+                let _second = making(&cache, "runtime-1", move || says.send(()).unwrap());
+                made.lock().unwrap().push("second");
+            });
+            said.recv().unwrap();
+            made.lock().unwrap().push("first");
+            drop(first);
+        });
+        std::fs::remove_dir_all(&cache).unwrap();
+        assert_eq!(made.into_inner().unwrap(), ["first", "second"]);
+        // Where there is no such folder nothing is locked, and nobody waits.
+        drop((making(&cache, "runtime-1", || panic!("nobody")), making(&cache, "runtime-1", || panic!("nobody"))));
     }
 }

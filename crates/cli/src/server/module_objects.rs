@@ -22,6 +22,8 @@ struct Wanted<'plan> {
     module: &'plan Module,
     /// By its path in the folder of the build.
     texts: BTreeMap<PathBuf, String>,
+    /// How its folder in the cache is called.
+    name: String,
     /// Where the object is kept, with the texts, as a debugger looks for them.
     home: PathBuf,
 }
@@ -41,10 +43,18 @@ pub fn cached(
         let texts = texts(directory, &module.source);
         let mut hasher = DefaultHasher::new();
         (runtime, plan.is_shared(), plan.links(), &texts).hash(&mut hasher);
-        Wanted { module, texts, home: cache.join(format!("{}{:016x}", cache::MODULE, hasher.finish())) }
+        let name = format!("{}{:016x}", cache::MODULE, hasher.finish());
+        Wanted { module, texts, home: cache.join(&name), name }
     });
     let wanted: Vec<_> = wanted.collect();
-    let missing: Vec<_> = wanted.iter().filter(|one| !cache::has(&one.home.join(OBJECT))).collect();
+    let mut missing: Vec<_> = wanted.iter().filter(|one| !cache::has(&one.home.join(OBJECT))).collect();
+    // In one order for all builds, so that no two wait for each other.
+    missing.sort_by(|one, other| one.name.cmp(&other.name));
+    let wait = |one: &Wanted<'_>| {
+        terminal.progress("Waiting", &format!("for another build, which compiles std.{}", one.module.name))
+    };
+    let _making: Vec<_> = missing.iter().map(|one| cache::making(&cache, &one.name, || wait(one))).collect();
+    missing.retain(|one| !cache::has(&one.home.join(OBJECT)));
     if !missing.is_empty() {
         cache::remove_unused(&cache);
         let home = |one: &&Wanted<'_>| format!("HOME_OF_{}={}", one.module.name, one.home.display());

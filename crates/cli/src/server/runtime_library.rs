@@ -27,13 +27,19 @@ pub fn write_sources(directory: &Path) -> Result {
 /// The library for these flags; built where it is not in the cache yet.
 pub fn cached(arguments: &Build, flags: &str, terminal: &Terminal) -> Result<PathBuf> {
     let cache = cache::directory()?;
-    let directory = cache.join(format!("{}{:016x}", cache::RUNTIME, key(&arguments.cxx, flags)?));
+    let name = format!("{}{:016x}", cache::RUNTIME, key(&arguments.cxx, flags)?);
+    let directory = cache.join(&name);
     let library = directory.join(LIBRARY);
     if cache::has(&library) {
         return Ok(library);
     }
+    let wait = || terminal.progress("Waiting", "for another build, which compiles the Flux runtime");
+    let _making = cache::making(&cache, &name, wait);
+    if cache::has(&library) {
+        return Ok(library);
+    }
     cache::remove_unused(&cache);
-    // Built beside its place and renamed into it, so that two builds at once do no harm.
+    // Built beside its place and renamed into it, so that nobody links half of one.
     let building = cache.join(format!("{}{}", cache::BUILDING, std::process::id()));
     write_sources(&building)?;
     terminal.progress("Compiling", "the Flux runtime (once for this compiler and these flags)");
