@@ -276,7 +276,12 @@ fn external_function(context: &Context<'_>, id: NodeId, node: &Node) -> Option<(
         body.push(call);
     }
     let (result, value) = match node.outputs() {
-        [one] => (one.ty.cpp().to_owned(), Cpp::name(&output).member(&one.name)),
+        [one] => {
+            let value = Cpp::name(&output).member(&one.name);
+            // A member is copied, unless it is said that it is not needed any more.
+            let value = if one.ty.is_scalar() { value } else { Cpp::name("std::move").call(vec![value]) };
+            (one.ty.cpp().to_owned(), value)
+        }
         _ => (given, Cpp::name(&output)),
     };
     body.push(CppStatement::Return(value));
