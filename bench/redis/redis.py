@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Compares examples/redis with redis-server, in turns (A B A B …), each pinned to one processor and redis-benchmark to
 the other: the processor time of the server for one command, and commands a second. redis-server runs as it recommends
-itself, but keeps nothing on disk. Prints medians with the least and the most, and the ratio of the medians."""
+itself, but keeps nothing on disk. Prints medians with the least and the most, and the median of the turns' ratios."""
 
 import argparse
 import os
+import pathlib
 import statistics
 import subprocess
 import sys
@@ -18,11 +19,10 @@ LOAD_LIMIT_S = 300
 REDIS_PORT = 17379
 
 
-def processor_time_s(pid):
-    """What the process has had so far, of its own and in the kernel."""
-    with open(f"/proc/{pid}/stat", encoding="ascii") as file:
-        fields = file.read().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+def processor_time_ns(pid):
+    """What the threads of the process have had so far, of their own and in the kernel. None of them ends before it."""
+    threads = pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat")
+    return sum(int(each.read_text(encoding="ascii").split()[0]) for each in threads)
 
 
 def load(port, test, pipelined, commands, processor):
@@ -46,12 +46,13 @@ def compare(ports_and_pids, test, pipelined, options):
         # Who goes first changes, so that a machine that slows down favours neither.
         for which in (0, 1) if turn % 2 == 0 else (1, 0):
             port, pid = ports_and_pids[which]
-            before = processor_time_s(pid)
+            before = processor_time_ns(pid)
             rates[which].append(load(port, test, pipelined, commands, options.load_processor))
-            times[which].append((processor_time_s(pid) - before) / commands * 1e9)
-    medians = [statistics.median(each) for each in times]
+            times[which].append((processor_time_ns(pid) - before) / commands)
+    ratios = sorted(ours / theirs for ours, theirs in zip(*times))
     print(f"{test:<8} -P {pipelined:<3} ours {shown(times[0], 'ns')}  redis-server {shown(times[1], 'ns')}"
-          f"  ratio {medians[0] / medians[1]:.2f}   commands/s {shown(rates[0], '')} {shown(rates[1], '')}", flush=True)
+          f"  ratio {statistics.median(ratios):.2f} [{ratios[0]:.2f}, {ratios[-1]:.2f}]"
+          f"   commands/s {shown(rates[0], '')} {shown(rates[1], '')}", flush=True)
 
 
 def main():
@@ -60,11 +61,12 @@ def main():
     parser.add_argument("--turns", type=int, default=7)
     parser.add_argument("--commands", type=int, default=100_000, help="of each turn; eight times as many in pipelines")
     parser.add_argument("--tests", nargs="+", default=["get", "set", "incr", "publish"])
+    parser.add_argument("--io", nargs="+", default=["reactor", "proactor"], help="by epoll, by io_uring")
     parser.add_argument("--server-processor", type=int, default=0)
     parser.add_argument("--load-processor", type=int, default=1)
     options = parser.parse_args()
     redis = ["redis-server", "--port", str(REDIS_PORT), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
-    for way in ("reactor", "proactor"):
+    for way in options.io:
         ours = [options.example, "--port=0", "--flux-runtime=event", "--flux-workers=1", f"--flux-io={way}"]
         with server.running(redis, processor=options.server_processor, listens=False) as theirs, \
                 server.running(ours, processor=options.server_processor) as own:
