@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <string_view>
 #include <thread>
@@ -15,9 +16,9 @@
 
 namespace {
 
-// Many more than processors, so that requests for different keys hardly meet; and few, so that a processor has them at
-// hand.
-const std::uint32_t shard_count = 16 * std::max(1U, std::thread::hardware_concurrency());
+// A power of two, many more than processors, so that requests for different keys hardly meet; and few, so that a
+// processor has them at hand.
+const std::uint32_t shard_count = 16 * std::bit_ceil(std::max(1U, std::thread::hardware_concurrency()));
 
 struct alignas(64) shard {
     table items;
@@ -72,7 +73,7 @@ flux::moment expiry(std::uint32_t seconds)
 void Shard(const memcached::command &request, std::uint32_t &shard, std::uint64_t &hash)
 {
     hash = flux::secret_text_hash()(request.key());
-    shard = static_cast<std::uint32_t>(hash % shard_count);
+    shard = static_cast<std::uint32_t>(hash) & (shard_count - 1);
     shards[shard].items.expect_look(hash);
 }
 
