@@ -170,6 +170,9 @@ Ready (size_t channel, flick::instance self) => ();
 // channel `to`; of elements of one key one is made. Gives the last of them. Fails with EBADMSG where one is not sorted.
 Merge (size_t from, size_t to, long connect_ms, const char *servers, type M, flick::instance self) => (M last);
 
+// The same where one number of each element of one key is all that counts: one is made for each key.
+MergeNumbers (size_t from, size_t to, long connect_ms, const char *servers, type M, flick::instance self) => (M last);
+
 // What is done on each loop beside messages: checks of servers, and what is asked again as its connection has ended.
 source Watch => Watched;
 Watch () => (flick::duty what) replicable;

@@ -132,14 +132,31 @@ class tournament
 
 /// What is made of elements of one key, the last and the one before, of which that is made. They are made in their
 /// places: a copy of what has just been written has to wait for it.
-template <class Message>
+template <class Message, auto combine>
 class joined
 {
   public:
-    const Message &last() const noexcept { return made_[last_]; }
+    template <class Key>
+    void begin(const Message &one, const Message &other, const Key &key)
+    {
+        put(one, other, key);
+    }
 
     template <class Key>
-    void put(auto combine, const Message &one, const Message &other, const Key &key)
+    void add(const Message &other, const Key &key)
+    {
+        put(made_[last_], other, key);
+    }
+
+    template <class Key>
+    const Message &end(const Key &) const noexcept
+    {
+        return made_[last_];
+    }
+
+  private:
+    template <class Key>
+    void put(const Message &one, const Message &other, const Key &key)
     {
         const std::size_t next = 1 - last_;
         Message *const place = &made_[next];
@@ -153,13 +170,40 @@ class joined
         last_ = next;
     }
 
-  private:
     std::array<Message, 2> made_;
     std::size_t last_ = 0;
 };
 
+/// The same where one number of each element counts: what `combine` makes of two. `make` makes the message of the last.
+template <class Message, auto number, auto combine, auto make>
+class joined_numbers
+{
+  public:
+    template <class Key>
+    void begin(const Message &one, const Message &other, const Key &key)
+    {
+        last_ = combine(number(one), number(other), key);
+    }
+
+    template <class Key>
+    void add(const Message &other, const Key &key)
+    {
+        last_ = combine(last_, number(other), key);
+    }
+
+    template <class Key>
+    const Message &end(const Key &key)
+    {
+        return made_ = make(last_, key);
+    }
+
+  private:
+    decltype(number(std::declval<const Message &>())) last_{};
+    Message made_;
+};
+
 /// Merges sorted inputs, of which there is one at least.
-template <auto combine, class Message, class Input, class Output>
+template <class Joined, class Message, class Input, class Output>
 flux::io_result<void> merge(std::vector<Input> &inputs, Output &out, Message &last)
 {
     // It may be long until an input goes on.
@@ -171,7 +215,7 @@ flux::io_result<void> merge(std::vector<Input> &inputs, Output &out, Message &la
     }
     tournament<Input> order(inputs);
     typename Input::key_type::own_type key;
-    joined<Message> made;
+    Joined all;
     while (const typename Input::key_type *const at = order.key()) {
         const Message &first = inputs[order.first()].element();
         const auto advance = [&] {
@@ -199,18 +243,22 @@ flux::io_result<void> merge(std::vector<Input> &inputs, Output &out, Message &la
         }
         key = at->value;
         const typename Input::key_type own(key);
-        made.put(combine, first, inputs[order.first()].element(), key);
+        all.begin(first, inputs[order.first()].element(), key);
         advanced = advance();
         while (advanced.has_value() && is_joined(own)) {
-            made.put(combine, made.last(), inputs[order.first()].element(), key);
+            all.add(inputs[order.first()].element(), key);
             advanced = advance();
         }
-        const flux::io_result<void> added = advanced.has_value() ? out.add(made.last().wire()) : advanced;
+        if (!advanced.has_value()) {
+            return advanced;
+        }
+        const Message &made = all.end(key);
+        const flux::io_result<void> added = out.add(made.wire());
         if (!added.has_value()) {
             return added;
         }
         if (order.key() == nullptr) {
-            last = made.last();
+            last = made;
         }
     }
     return out.flush();
@@ -228,9 +276,9 @@ flux::io_result<void> send_end(Output &out)
     return added.has_value() ? out.flush() : added;
 }
 
-/// The node of that name.
-template <class Message, auto key, auto combine, auto... ends>
-int Merge(std::size_t, std::size_t to, long connect_ms, const char *servers, const instance &self, Message &last)
+/// Merges what comes of the clients of a run, and sends it to the channel `to`.
+template <class Joined, class Message, auto key, auto... ends>
+int merge_clients(std::size_t to, long connect_ms, const char *servers, const instance &self, Message &last)
 {
     const auto there = self.of().reach(to, 0, milliseconds(connect_ms), servers);
     if (!there.has_value() || *there == nullptr) {
@@ -244,7 +292,7 @@ int Merge(std::size_t, std::size_t to, long connect_ms, const char *servers, con
             inputs.emplace_back(*each);
         }
         gathered_output<input::has_end> out(**there);
-        merged = merge<combine>(inputs, out, last);
+        merged = merge<Joined>(inputs, out, last);
         if constexpr (input::has_end) {
             if (merged.has_value()) {
                 merged = send_end<std::get<1>(std::tuple(ends...))>(out);
@@ -256,6 +304,21 @@ int Merge(std::size_t, std::size_t to, long connect_ms, const char *servers, con
     // Whatever has failed: who gets the elements is not to wait for more.
     (*there)->finish();
     return flux::take(merged);
+}
+
+/// The node of that name.
+template <class Message, auto key, auto combine, auto... ends>
+int Merge(std::size_t, std::size_t to, long connect_ms, const char *servers, const instance &self, Message &last)
+{
+    return merge_clients<joined<Message, combine>, Message, key, ends...>(to, connect_ms, servers, self, last);
+}
+
+/// The node of that name.
+template <class Message, auto key, auto number, auto combine, auto make, auto... ends>
+int MergeNumbers(std::size_t, std::size_t to, long connect_ms, const char *servers, const instance &self, Message &last)
+{
+    using each = joined_numbers<Message, number, combine, make>;
+    return merge_clients<each, Message, key, ends...>(to, connect_ms, servers, self, last);
 }
 
 } // namespace flick

@@ -112,3 +112,51 @@ fn a_new_program_is_right_and_bounded() {
     assert!(success && bounds.starts_with("proc Number\n") && !bounds.contains("no bound"), "{bounds}");
     assert!(!home.join("nodes.cpp").exists());
 }
+
+/// Which of the two nodes merges: that which joins numbers, or that which joins elements.
+#[test]
+fn numbers_alone_are_joined_where_elements_of_them_would_be_the_same() {
+    let to = folder("flick_command", "numbers");
+    let merging = |fields: &str, value: &str| {
+        let file = to.join("sum.flick");
+        let program = format!(
+            "type kv = unit {{ {fields} }};
+
+type kv : record
+  key : uint32
+  value : int32
+
+proc Sum : ([kv/-] mappers, -/kv reducer)
+  let sums = foldt on mappers ordering e a, b by e.key as k: {value}
+  sums => reducer
+
+fun both : (one : int32, other : int32) -> (int32)
+  one + other
+
+fun pair : (key : uint32, value : int32) -> (kv)
+  if value > 7: kv(key: key, value: value)
+  else: kv(key: key, value: value)
+
+fun made : (key : uint32, value : int32) -> (kv)
+  kv(key: key, value: value)
+"
+        );
+        std::fs::write(&file, program).unwrap();
+        let printed = flux(&to, &["ir", "sum.flick"]);
+        assert!(printed.status.success(), "{fields}: {}", text(&printed.stderr));
+        text(&printed.stdout).contains("node Sum_number ")
+    };
+    let plain = "key : uint32; value : int32;";
+    let sum = "kv(key: k, value: both(a.value, b.value))";
+    assert!(merging(plain, sum));
+    assert!(merging(plain, "made(k, both(a.value, b.value) - 1)"));
+    assert!(merging("key : uint32; if (self.key > 3) { value : int32; }", sum));
+    // Whether it can be made, or what it is, depends on the number, or on more than that.
+    assert!(!merging(plain, "pair(k, both(a.value, b.value))"));
+    assert!(!merging(plain, "kv(key: a.key, value: both(a.value, b.value))"));
+    assert!(!merging(plain, "kv(key: k, value: both(a.value, int32(b.key)))"));
+    assert!(!merging(plain, "kv(key: k, value: 3)"));
+    assert!(!merging("key : uint32; value : int32 &requires = $$ < 100;", sum));
+    assert!(!merging("key : uint32; value : int32; if (self.value > 3) { more : int8; }", sum));
+    assert!(!merging("key : uint32; value : int32 &convert = $$ + 1;", sum));
+}

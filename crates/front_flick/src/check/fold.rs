@@ -7,14 +7,18 @@
 //! ```
 //!
 //! What elements are ordered by, and what is made of two of one key, are computed nodes, which the merge calls. So are
-//! those of the element's module that say how a stream of these ends, if it has some.
+//! those of the element's module that say how a stream of these ends, if it has some. Where only a number goes from
+//! each two elements to the next ([`super::joined`]), it is `flick.MergeNumbers<kv, Hadoop_key, Hadoop_number,
+//! Hadoop_combine, Hadoop_made>`.
 
+use super::joined::{self, Joined};
 use super::kind::Kind;
 use super::lower::{Channel, MODULE, applied, number, parameter, parameter_of};
 use super::made::Made;
 use super::{Checked, Checker, Reported};
 use crate::syntax::{Expression, Foldt, Form, Process, Statement};
-use flux_ir::compute::Computation;
+use flux_ir::compute::Statement::Set;
+use flux_ir::compute::{Computation, Expression as Value, Variable, VariableId};
 use flux_ir::program::{Body, Constant, NodeId, Origin, Source};
 use flux_ir::types::{Type, TypeKind};
 use flux_source::Span;
@@ -72,9 +76,9 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         let element = ways.gives.clone().ok_or(Reported)?;
         let span = process.span;
 
-        let mut functions = self.fold_functions(process, fold.foldt, &element)?;
+        let (node, mut functions) = self.fold_functions(process, fold.foldt, &element)?;
         functions.extend(self.end_functions(&element).into_iter().flatten());
-        let generic = self.scope.generic(Some(MODULE), "Merge").cloned().ok_or(Reported)?;
+        let generic = self.scope.generic(Some(MODULE), node).cloned().ok_or(Reported)?;
         let merge = self.scope.instance_calling(&generic, &[element], functions);
         let option = |checker: &Self, module, own| checker.scope.option(Some(module), own).ok_or(Reported);
         let options = [option(self, MODULE, "connect")?, option(self, "dns", "servers")?].map(Constant::Option);
@@ -104,13 +108,13 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         Some([self.scope.node(module, &format!("{own}_ends"))?, self.scope.node(module, &format!("{own}_end"))?])
     }
 
-    /// `Hadoop_key (kv elem) => (text result)`, and `Hadoop_combine (kv e1, kv e2, text e_key) => (kv result)`.
+    /// The node that merges, and what it calls: `Hadoop_key (kv elem) => (text result)`, and what joins two elements.
     fn fold_functions(
         &mut self,
         process: &'syntax Process<'syntax>,
         foldt: &'syntax Foldt<'syntax>,
         element: &Type,
-    ) -> Checked<Vec<NodeId>> {
+    ) -> Checked<(&'static str, Vec<NodeId>)> {
         let span = foldt.key.span;
         self.made = Made::default();
         self.bind_variable(&foldt.element, element);
@@ -136,20 +140,64 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         let result = self.new_variable("result", element);
         let value = self.block_value(&foldt.block, Some(element), span)?;
         self.set(result, value);
-        let [first, second] = &foldt.two;
-        let inputs = [
-            (first.as_str(), element.clone()),
-            (second.as_str(), element.clone()),
-            (name.map_or("key", |name| name.as_str()), key_type),
-        ];
-        let combine = self.fold_function(&format!("{}_combine", process.name.text), &inputs, element, span);
         self.bound.clear();
-        Ok(vec![key, combine])
+        let (node, combine) = self.combine_functions(&process.name.text, foldt, element, &key_type);
+        Ok((node, std::iter::once(key).chain(combine).collect()))
+    }
+
+    /// `Hadoop_combine (kv e1, kv e2, text word) => (kv result)`; or `Hadoop_number (kv elem) => (int32 result)`,
+    /// `Hadoop_combine (int32 e1, int32 e2, text word) => (int32 result)` and `Hadoop_made (int32 number, text word) =>
+    /// (kv result)`.
+    fn combine_functions(
+        &mut self,
+        process: &str,
+        foldt: &Foldt<'_>,
+        element: &Type,
+        key_type: &Type,
+    ) -> (&'static str, Vec<NodeId>) {
+        let span = foldt.key.span;
+        let [first, second] = &foldt.two;
+        let key = (foldt.key_name.as_ref().map_or("key", |name| name.as_str()), key_type.clone());
+        let two = |ty: &Type| [(first.as_str(), ty.clone()), (second.as_str(), ty.clone()), key.clone()];
+        let whole = std::mem::take(&mut self.made);
+        let computation = Computation { variables: whole.variables, block: whole.block, says: None };
+        let Some(Joined { number, of, combined, made }) = joined::of(self.scope.program, element, &computation) else {
+            let combine = self.add_function(&format!("{process}_combine"), &two(element), element, computation, span);
+            return ("Merge", vec![combine]);
+        };
+        let one = [(foldt.element.as_str(), element.clone())];
+        let last = [("number", number.clone()), key.clone()];
+        let functions = vec![
+            self.value_function(&format!("{process}_number"), &one, of, span),
+            self.value_function(&format!("{process}_combine"), &two(&number), combined, span),
+            self.value_function(&format!("{process}_made"), &last, made, span),
+        ];
+        ("MergeNumbers", functions)
+    }
+
+    /// A function that gives this value.
+    fn value_function(&mut self, name: &str, inputs: &[(&str, Type)], value: Value, span: Span) -> NodeId {
+        let result = value.ty.clone();
+        let all = inputs.iter().map(|(name, ty)| (*name, ty)).chain([("result", &result)]);
+        let variables = all.map(|(name, ty)| Variable { name: name.to_owned(), ty: ty.clone() }).collect();
+        let set = Set { variable: VariableId::new(inputs.len()), is_new: false, value };
+        self.add_function(name, inputs, &result, Computation { variables, block: vec![set], says: None }, span)
     }
 
     fn fold_function(&mut self, name: &str, inputs: &[(&str, Type)], result: &Type, span: Span) -> NodeId {
         let made = std::mem::take(&mut self.made);
         let computation = Computation { variables: made.variables, block: made.block, says: None };
+        self.add_function(name, inputs, result, computation, span)
+    }
+
+    fn add_function(
+        &mut self,
+        name: &str,
+        inputs: &[(&str, Type)],
+        result: &Type,
+        computation: Computation,
+        span: Span,
+    ) -> NodeId {
         let inputs = inputs.iter().map(|(name, ty)| parameter_of(ty, name, span)).collect();
         let outputs = vec![parameter_of(result, "result", span)];
         self.add_node(name, (inputs, outputs), Body::Computed(computation), span)

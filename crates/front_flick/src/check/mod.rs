@@ -9,6 +9,7 @@ mod call;
 mod declare;
 mod event;
 mod fold;
+mod joined;
 pub mod kind;
 mod limit;
 mod lower;
