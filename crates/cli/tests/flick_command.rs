@@ -158,5 +158,4 @@ fun made : (key : uint32, value : int32) -> (kv)
     assert!(!merging(plain, "kv(key: k, value: 3)"));
     assert!(!merging("key : uint32; value : int32 &requires = $$ < 100;", sum));
     assert!(!merging("key : uint32; value : int32; if (self.value > 3) { more : int8; }", sum));
-    assert!(!merging("key : uint32; value : int32 &convert = $$ + 1;", sum));
 }
