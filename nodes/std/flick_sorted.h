@@ -181,9 +181,11 @@ class sorted_input
     // Whether the element there has a key that may come next.
     bool is_sorted(std::size_t place)
     {
+        // This may throw, and must not where there is no key.
+        auto value = key(elements_[place]);
         // In its place, as a copy of what has just been written has to wait for it.
         std::destroy_at(&keys_[place]);
-        std::construct_at(&keys_[place], key(elements_[place]));
+        std::construct_at(&keys_[place], std::move(value));
         return !there_ || keys_[place].beside(keys_[current_]) >= 0;
     }
 
