@@ -355,21 +355,25 @@ fn a_browser_draws_the_graph_with_what_flows_take() {
     assert!(shown.contains(&row("Check: error 5 (Input/output error)", 0)), "{shown}");
 }
 
-/// FLUX_PAGE_UPDATES times, as fast as they come; one a second is usual.
+/// FLUX_PAGE_UPDATES times, as fast as they come, or with FLUX_PAGE_INTERVAL seconds between them; one a second is usual.
 #[test]
 fn the_live_page_stays_quick_small_and_readable_under_load() {
     let folder = support::folder("admin", "live_page");
     let asked = Asked::start(RUNTIMES[2]);
     let updates = std::env::var("FLUX_PAGE_UPDATES").unwrap_or_else(|_| "150".to_owned());
+    let interval = std::env::var("FLUX_PAGE_INTERVAL").unwrap_or_else(|_| "0".to_owned());
+    let pause = std::time::Duration::from_secs_f64(interval.parse::<f64>().unwrap() / 10.0);
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/admin/live_page.py");
     let mut browser = Command::new("/usr/bin/python3");
-    browser.arg(script).arg(format!("http://{}/graph", asked.address)).arg(&folder).arg(&updates);
+    browser.arg(script).arg(format!("http://{}/graph", asked.address)).arg(&folder).args([&updates, &interval]);
     let mut browser = browser.stdout(std::process::Stdio::piped()).spawn().unwrap();
     while browser.try_wait().unwrap().is_none() {
         asked.say(&["a", "b", "wrong", "c"]);
+        std::thread::sleep(pause);
     }
     let seen = browser.wait_with_output().unwrap();
     assert!(seen.status.success());
+    println!("{}", text(&seen.stdout));
     let seen: Value = serde_json::from_slice(&seen.stdout).unwrap();
     // Script, styles and layout of one update, in milliseconds; then what a quarter of them left behind, and all.
     assert!(seen["median_ms"].as_f64().unwrap() < 4.0, "{seen}");

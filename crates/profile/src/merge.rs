@@ -19,6 +19,10 @@ pub fn merge(into: &mut Profile, other: Profile) -> Result<(), String> {
     into.seconds += other.seconds;
     into.cpu_seconds += other.cpu_seconds;
     into.source_cpu_seconds += other.source_cpu_seconds;
+    into.measuring_cpu_seconds += other.measuring_cpu_seconds;
+    add(&mut into.loop_sleeps.times, other.loop_sleeps.times);
+    add(&mut into.loop_sleeps.measured, other.loop_sleeps.measured);
+    add(&mut into.loop_sleeps.worked_ns, other.loop_sleeps.worked_ns);
     add_flows(&mut into.flows, other.flows);
     add_each(
         &mut into.sources,

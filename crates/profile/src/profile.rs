@@ -24,6 +24,10 @@ pub struct Profile {
     pub cpu_seconds: f64,
     /// Of these, the threads of sources; 0 where it does not say.
     pub source_cpu_seconds: f64,
+    /// And about so long timed flows had one read what their threads had had.
+    pub measuring_cpu_seconds: f64,
+    /// How often event loops slept.
+    pub loop_sleeps: LoopSleeps,
     /// Of all sources.
     pub flows: Flows,
     /// Each source.
@@ -46,6 +50,24 @@ pub struct Profile {
     pub path_times_left_out: u64,
     /// Those through functions that are counted by themselves.
     pub cut: Vec<CutPath>,
+}
+
+/// How often event loops slept, and how long processors worked for those sleeps that were measured, together.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Deserialize, Serialize)]
+#[serde(default)]
+#[expect(missing_docs, reason = "their names say what they are")]
+pub struct LoopSleeps {
+    pub times: u64,
+    pub measured: u64,
+    pub worked_ns: u64,
+}
+
+impl LoopSleeps {
+    /// What a sleep takes of a processor, in seconds; 0 where none was measured.
+    #[must_use]
+    pub fn each_s(&self) -> f64 {
+        if self.measured == 0 { 0.0 } else { self.worked_ns as f64 * 1e-9 / self.measured as f64 }
+    }
 }
 
 /// Flows, by what became of them.

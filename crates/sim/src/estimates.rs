@@ -17,6 +17,7 @@ pub struct Estimates {
     keys: HashMap<ConstraintId, Keys>,
     lists: HashMap<String, u64>,
     outside: f64,
+    wake: f64,
 }
 
 /// What a node or an error handler does.
@@ -35,6 +36,8 @@ pub enum Part {
     Compute(Distribution),
     /// Waits for something outside of the server for so long.
     Wait(Distribution),
+    /// Sleeps, as it was measured on an event loop.
+    Sleep(Distribution),
 }
 
 /// Which keys or sessions flows have.
@@ -159,7 +162,7 @@ impl Estimates {
     /// The nodes and handlers that take some time, by name.
     pub fn worked(&self) -> Vec<String> {
         let takes = |part: &Part| match part {
-            Part::Compute(time) | Part::Wait(time) => time.mean() > 0.0,
+            Part::Compute(time) | Part::Wait(time) | Part::Sleep(time) => time.mean() > 0.0,
         };
         let worked = self.work.iter().filter(|(_, work)| work.parts.iter().any(takes));
         worked.map(|(name, _)| name.clone()).collect::<BTreeSet<_>>().into_iter().collect()
@@ -173,6 +176,7 @@ impl Estimates {
             *part = match part {
                 Part::Compute(time) => Part::Compute(time.scaled(factor)),
                 Part::Wait(time) => Part::Wait(time.scaled(factor)),
+                Part::Sleep(time) => Part::Sleep(time.scaled(factor)),
             };
         }
         scaled
@@ -191,6 +195,16 @@ impl Estimates {
     /// That; 0 where nothing is known.
     pub fn outside(&self) -> f64 {
         self.outside
+    }
+
+    /// A thread or loop that had nothing to do uses a CPU for so many seconds before it begins with something.
+    pub fn set_wake(&mut self, seconds: f64) {
+        self.wake = seconds;
+    }
+
+    /// That; 0 where nothing is known.
+    pub fn wake(&self) -> f64 {
+        self.wake
     }
 
     /// A constraint has so many keys or sessions, equally likely.

@@ -82,6 +82,9 @@ pub fn saturating(rate: f64, throughput: f64) -> f64 {
 /// So many flows of a source may be in progress; then it waits. The default of `--flux-max-flows`.
 const MOST_FLOWS: usize = 1024;
 
+/// What sleeps on event loops are rounded up to, in seconds (`runtime/include/flux/waiting/timer_wheel.hpp`).
+const TICK: f64 = 1e-3;
+
 /// What happens by itself.
 #[derive(Clone, Copy, Debug)]
 enum Event {
@@ -161,6 +164,8 @@ struct Machine<'a> {
     /// Those that have a thread, and go on at this moment.
     runnable: VecDeque<usize>,
     observer: Observer,
+    /// What a thread or loop does as it wakes.
+    wake: Actions,
     /// How many flows have come.
     arrived: f64,
 }
@@ -174,9 +179,11 @@ impl<'a> Machine<'a> {
         };
         let sources = setting.arrivals.iter();
         let sources = sources.map(|each| SourceThread { replayed: begin(each), ..SourceThread::default() }).collect();
+        let wake = [Action::Compute(workload.wake())].into();
         Self {
             setting,
             rate,
+            wake,
             workload,
             random,
             arriving,
@@ -391,11 +398,12 @@ impl<'a> Machine<'a> {
                     let thread = self.thread(at);
                     return self.processors.begin(self.now, thread, at, seconds);
                 }
-                Action::Wait(seconds) if seconds > 0.0 => {
-                    self.agenda.put(self.now + seconds, Event::Woken(at));
-                    return self.park(at, Reason::Outside);
+                Action::Wait(seconds) if seconds > 0.0 => return self.wait(at, seconds),
+                Action::Sleep(seconds) if seconds > 0.0 => {
+                    let late = if self.threads.is_loop() { 0.0 } else { TICK / 2.0 };
+                    return self.wait(at, (seconds - late).max(0.0));
                 }
-                Action::Compute(_) | Action::Wait(_) => {}
+                Action::Compute(_) | Action::Wait(_) | Action::Sleep(_) => {}
                 Action::Acquire(lock, mode) => {
                     execution.holds += 1;
                     if !self.lock(lock).acquire(at, mode) {
@@ -409,6 +417,11 @@ impl<'a> Machine<'a> {
                 Action::Fork(fork) => self.fork(at, fork),
             }
         }
+    }
+
+    fn wait(&mut self, at: usize, seconds: f64) {
+        self.agenda.put(self.now + seconds, Event::Woken(at));
+        self.park(at, Reason::Outside);
     }
 
     fn release(&mut self, lock: Lock) {
@@ -477,8 +490,17 @@ impl<'a> Machine<'a> {
                 self.threads.ready(thread, Ready::Woken, Begins::Execution(at));
                 self.occupy();
             }
-            _ => self.runnable.push_back(at),
+            _ => {
+                self.wake_up(at);
+                self.runnable.push_back(at);
+            }
         }
+    }
+
+    /// Its thread or loop has slept, and so has something to do first.
+    fn wake_up(&mut self, at: usize) {
+        let frame = Frame { actions: self.wake.clone(), at: 0, branch: None };
+        self.executions[at].frames.push(frame);
     }
 
     /// Notes how long it has waited.
@@ -495,7 +517,7 @@ impl<'a> Machine<'a> {
 
     /// Threads that have nothing to do take what waits for one.
     fn occupy(&mut self) {
-        while let Some((thread, begins)) = self.threads.next(self.now) {
+        while let Some((thread, begins, slept)) = self.threads.next(self.now) {
             let began = match begins {
                 Begins::Execution(at) => Some(at),
                 Begins::Branch(fork) => self.help(fork),
@@ -504,6 +526,9 @@ impl<'a> Machine<'a> {
                 Some(at) => {
                     self.waited(at);
                     self.executions[at].place = Place::Thread(thread);
+                    if slept {
+                        self.wake_up(at);
+                    }
                     if !self.threads.is_loop() {
                         self.processors.renew(self.thread(at));
                     }

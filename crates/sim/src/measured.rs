@@ -41,7 +41,7 @@ pub fn measured(flow: &Flow, json: &str) -> Result<Estimates, String> {
         if known.contains(&node.name) {
             let visits = visits.get(node.name.as_str());
             let fails = visits.map_or(0.0, |of| if of.times > 0.0 { of.failed / of.times } else { 0.0 });
-            estimates.set_work(&node.name, Work { parts: parts(node), fails });
+            estimates.set_work(&node.name, Work { parts: parts(node, &profile.strategy), fails });
         }
     }
     let each_s = |seconds: f64| seconds / profile.flows.started.max(1) as f64;
@@ -51,7 +51,9 @@ pub fn measured(flow: &Flow, json: &str) -> Result<Estimates, String> {
             estimates.set_work(&node, Work { parts: parts.clone(), fails: 0.0 });
         }
     }
-    estimates.set_outside(each_s(outside_s(&profile, &known)));
+    let woken_s = profile.loop_sleeps.times as f64 * profile.loop_sleeps.each_s();
+    estimates.set_outside(each_s((outside_s(&profile, &known) - woken_s).max(0.0)));
+    estimates.set_wake(profile.loop_sleeps.each_s());
     for (id, constraint) in flow.program.constraints.iter() {
         let seen = profile.constraints.iter().find(|seen| seen.name == constraint.name.to_string());
         if constraint.scope != Scope::Program
@@ -73,7 +75,7 @@ pub fn measured(flow: &Flow, json: &str) -> Result<Estimates, String> {
 fn outside_s(profile: &Profile, of: &BTreeSet<String>) -> f64 {
     let ran = |node: &NodeTimes| node.times.ran.sum_ns() as f64 * 1e-9;
     let in_nodes: f64 = profile.node_times.iter().filter(|node| of.contains(&node.name)).map(ran).sum();
-    (profile.cpu_seconds - profile.source_cpu_seconds - in_nodes).max(0.0)
+    (profile.cpu_seconds - profile.source_cpu_seconds - profile.measuring_cpu_seconds - in_nodes).max(0.0)
 }
 
 /// The nodes that make flows on threads of their own.
@@ -129,7 +131,7 @@ fn add_choices(visits: &HashMap<&str, Visits>, lines: &[Line], labels: &[String]
 }
 
 /// The time on a CPU, and what is waited for the world; none where the node took none.
-fn parts(node: &NodeTimes) -> Vec<Part> {
+fn parts(node: &NodeTimes, strategy: &str) -> Vec<Part> {
     let drawn = |times: &Measured| {
         let steps: Vec<_> = times.steps().collect();
         // Where it never took any time, nothing is drawn.
@@ -137,5 +139,8 @@ fn parts(node: &NodeTimes) -> Vec<Part> {
         has_any.then(|| Distribution::Measured(Arc::new(Histogram::new(&steps))))
     };
     let ran = drawn(&node.times.ran).map(Part::Compute);
-    ran.into_iter().chain(drawn(&node.times.parked).map(Part::Wait)).collect()
+    let mut reasons = node.times.parked_for.keys();
+    let sleeps = strategy == "event" && (reasons.next().map(String::as_str), reasons.next()) == (Some("sleep"), None);
+    let parked = drawn(&node.times.parked).map(if sleeps { Part::Sleep } else { Part::Wait });
+    ran.into_iter().chain(parked).collect()
 }

@@ -17,6 +17,8 @@ pub enum Action {
     Compute(f64),
     /// Waits for something outside of the server for so many seconds.
     Wait(f64),
+    /// Sleeps for so many seconds on an event loop; a thread sleeps for half a tick of loops less on average.
+    Sleep(f64),
     /// Takes a lock.
     Acquire(Lock, Mode),
     /// Gives it back.
@@ -65,6 +67,11 @@ pub struct Script {
 pub trait Workload {
     /// Draws what the next flow of this source does.
     fn flow(&mut self, source: usize, random: &mut Random) -> Script;
+
+    /// What a thread or loop that has slept uses a CPU for before it begins with something, in seconds.
+    fn wake(&self) -> f64 {
+        0.0
+    }
 }
 
 impl<F: FnMut(usize, &mut Random) -> Script> Workload for F {

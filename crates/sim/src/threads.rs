@@ -56,11 +56,14 @@ pub struct Threads {
     offered: VecDeque<Begins>,
     busy: f64,
     at: f64,
+    /// When the last thread left that is no loop.
+    left: f64,
 }
 
 #[derive(Default, Debug)]
 struct Loop {
     is_running: bool,
+    /// Since when it has what runs, or has nothing.
     since: f64,
     /// New flows, which others may take away, and how many of them have begun, here or elsewhere.
     inbox: VecDeque<Begins>,
@@ -120,7 +123,7 @@ impl Threads {
             Runtime::Thread | Runtime::Pool(_) => vec![],
         };
         let (new, offered) = (VecDeque::new(), VecDeque::new());
-        Self { runtime, loops, occupied: 0, new, turn: 0, offered, busy: 0.0, at: 0.0 }
+        Self { runtime, loops, occupied: 0, new, turn: 0, offered, busy: 0.0, at: 0.0, left: f64::NEG_INFINITY }
     }
 
     /// How many there are; none where there are as many as are asked for.
@@ -169,27 +172,32 @@ impl Threads {
         }
     }
 
-    /// A thread that has nothing to do, and what it is to do; it is occupied from here on.
-    pub fn next(&mut self, now: f64) -> Option<(usize, Begins)> {
-        let (thread, begins) = match self.size() {
+    /// A thread that has nothing to do, what it is to do, and whether it slept; it is occupied from here on.
+    pub fn next(&mut self, now: f64) -> Option<(usize, Begins, bool)> {
+        let next = match self.size() {
             Some(size) if !self.is_loop() && self.occupied >= size => return None,
             _ if self.is_loop() => self.next_of_loops(now)?,
-            _ => (0, self.offered.pop_front().or_else(|| self.new.pop_front())?),
+            _ => {
+                let begins = self.offered.pop_front().or_else(|| self.new.pop_front())?;
+                // Who has just left has this; a second one slept.
+                (0, begins, std::mem::replace(&mut self.left, f64::NEG_INFINITY) < now)
+            }
         };
         self.advance(now);
         self.occupied += 1;
-        Some((thread, begins))
+        Some(next)
     }
 
     /// What an idle loop does next: its own, or a new flow of another.
-    fn next_of_loops(&mut self, now: f64) -> Option<(usize, Begins)> {
+    fn next_of_loops(&mut self, now: f64) -> Option<(usize, Begins, bool)> {
         for at in 0..self.loops.len() {
             if !self.loops[at].is_running
                 && let Some(begins) =
                     self.loops[at].next().or_else(|| self.loops.iter_mut().find_map(|other| other.take_new()))
             {
+                let slept = self.loops[at].since < now;
                 (self.loops[at].is_running, self.loops[at].since) = (true, now);
-                return Some((at, begins));
+                return Some((at, begins, slept));
             }
         }
         None
@@ -200,7 +208,9 @@ impl Threads {
         self.advance(now);
         self.occupied -= 1;
         if self.is_loop() {
-            self.loops[thread].is_running = false;
+            (self.loops[thread].is_running, self.loops[thread].since) = (false, now);
+        } else {
+            self.left = now;
         }
     }
 

@@ -54,6 +54,10 @@ impl Workload for Flows<'_> {
         walk.function(entry.run, inputs);
         Script { produce, run: Some(walk.actions.into()) }
     }
+
+    fn wake(&self) -> f64 {
+        self.estimates.wake()
+    }
 }
 
 /// A value: what it is known by.
@@ -331,6 +335,7 @@ impl<'a> Walk<'_, 'a> {
             self.actions.push(match part {
                 Part::Compute(time) => Action::Compute(time.sample(self.random)),
                 Part::Wait(time) => Action::Wait(time.sample(self.random)),
+                Part::Sleep(time) => Action::Sleep(time.sample(self.random)),
             });
         }
         work.fails <= 0.0 || !self.random.chance(work.fails)

@@ -34,6 +34,7 @@ fn a_profile_says_what_estimates_would() {
     let mean = |part: &Part| match part {
         Part::Compute(time) => ("compute", (time.mean() * 1e6).round()),
         Part::Wait(time) => ("wait", (time.mean() * 1e6).round()),
+        Part::Sleep(time) => ("sleep", (time.mean() * 1e6).round()),
     };
     // The middle of each step.
     assert_eq!(make.parts.iter().map(mean).collect::<Vec<_>>(), [("compute", 4096.0), ("wait", 4758.0)]);
@@ -41,6 +42,23 @@ fn a_profile_says_what_estimates_would() {
     assert!((estimates.likely(predicate).unwrap() - 0.75).abs() < 1e-9);
     assert!(estimates.work("std.other").is_none() && estimates.work("Find").is_none());
     assert!((estimates.outside() - 0.5e-3).abs() < 1e-9, "{}", estimates.outside());
+}
+
+#[test]
+fn what_loops_slept_and_what_was_measured_is_no_work_of_flows() {
+    let slept = r#""measuring_cpu_seconds": 0.01, "strategy": "event", "loop_sleeps":
+      {"times": 1000, "measured": 10, "worked_ns": 200000}, "cpu_seconds": 0.25"#;
+    let json = PROFILE.replace(r#""cpu_seconds": 0.25"#, slept);
+    let json = json.replace(
+        r#""parked": {"steps": [[0, 10], [7864320, 15]]}"#,
+        r#""parked": {"steps": [[7864320, 25]]},
+      "parked_for": {"sleep": {"steps": [[7864320, 25]]}}"#,
+    );
+    let estimates = measured(&flow(PAGES), &json).unwrap();
+    // Of half a millisecond a flow it read clocks for 0.1 ms, and slept ten times for 20 µs each.
+    assert!((estimates.outside() - 0.2e-3).abs() < 1e-9, "{}", estimates.outside());
+    assert!((estimates.wake() - 20e-6).abs() < 1e-12, "{}", estimates.wake());
+    assert!(matches!(&estimates.work("Make").unwrap().parts[..], [Part::Compute(_), Part::Sleep(_)]));
 }
 
 #[test]

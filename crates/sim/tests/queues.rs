@@ -12,7 +12,7 @@ use flux_sim::machine::{Arrivals, Runtime, Setting, Sharing, run, run_saturated,
 use flux_sim::observe::Observed;
 use flux_sim::random::{Distribution, Random};
 use flux_sim::recorded::Recorded;
-use flux_sim::script::{Action, Branch, Fork, Lock, Script};
+use flux_sim::script::{Action, Branch, Fork, Lock, Script, Workload};
 use flux_sim::turns::Slices;
 use std::rc::Rc;
 
@@ -37,6 +37,19 @@ fn setting(cpus: usize, runtime: Runtime, rate: f64) -> Setting {
     }
 }
 
+/// Flows, and what a thread does as it wakes.
+struct Waking<F>(F, f64);
+
+impl<F: Fn(usize, &mut Random) -> Script> Workload for Waking<F> {
+    fn flow(&mut self, source: usize, random: &mut Random) -> Script {
+        self.0(source, random)
+    }
+
+    fn wake(&self) -> f64 {
+        self.1
+    }
+}
+
 /// Holds a figure of a model against the true one.
 #[track_caller]
 fn check(
@@ -45,13 +58,16 @@ fn check(
     figure: impl Fn(&Observed) -> f64,
     truth: f64,
 ) {
+    check_waking(setting, &mut Waking(workload, 0.0), figure, truth);
+}
+
+#[track_caller]
+fn check_waking(setting: &Setting, workload: &mut dyn Workload, figure: impl Fn(&Observed) -> f64, truth: f64) {
     let mut figures = vec![];
     let mut contained = 0;
     for seed in 0..20 {
         let mut random = Random::new(seed);
-        let runs: Vec<_> = (0..10)
-            .map(|_| figure(&run(setting, &mut |at, random: &mut _| workload(at, random), random.split())))
-            .collect();
+        let runs: Vec<_> = (0..10).map(|_| figure(&run(setting, workload, random.split()))).collect();
         contained += usize::from(Interval::of(&runs).contains(truth));
         figures.extend(runs);
     }
@@ -124,6 +140,29 @@ fn any_service_first_come_first_served() {
     {
         let mean = 1.0 + 0.6 * squared / (2.0 * (1.0 - 0.6));
         check(&setting(1, Runtime::Event(1), 0.6), computing(service), Observed::mean, mean);
+    }
+}
+
+/// Who finds the server asleep waits for it to wake first (Welch, "On a Generalized M/G/1 Queuing Process in Which the
+/// First Customer of Each Busy Period Receives Exceptional Service", 1964).
+#[test]
+fn who_comes_to_a_thread_that_sleeps_wakes_it_first() {
+    let (rate, wake) = (0.6, 0.5);
+    let queue = rate * 1.0 / (2.0 * (1.0 - rate));
+    let waking = (2.0 * wake + rate * wake * wake) / (2.0 * (1.0 + rate * wake));
+    for runtime in [Runtime::Event(1), Runtime::Pool(1)] {
+        let mut workload = Waking(computing(Distribution::Constant(1.0)), wake);
+        check_waking(&setting(1, runtime, rate), &mut workload, Observed::mean, 1.0 + queue + waking);
+    }
+}
+
+/// What loops round up to a tick is half of one shorter with threads.
+#[test]
+fn sleeps_end_with_ticks_on_loops() {
+    let sleeping = |_, _: &mut Random| script([Action::Sleep(2e-3)]);
+    for (runtime, mean) in [(Runtime::Event(1), 2e-3), (Runtime::Pool(4), 1.5e-3), (Runtime::Thread, 1.5e-3)] {
+        let seen = run(&setting(1, runtime, 1.0), &mut { sleeping }, Random::new(1)).mean();
+        assert!((seen - mean).abs() < 1e-6, "{runtime:?}: {seen}");
     }
 }
 

@@ -105,6 +105,10 @@ class event final : public strategy
             if (wanted == facts_wanted::all) {
                 known.stack_bytes = std::max(known.stack_bytes, each->high_water_mark());
             }
+            const loop_sleeps slept = each->sleeps();
+            known.sleeps.times += slept.times;
+            known.sleeps.measured += slept.measured;
+            known.sleeps.worked += slept.worked;
             known.flows.push_back(each->flows());
             known.accepted.push_back(each->accepted());
             known.stacks += each->stacks();

@@ -2,6 +2,7 @@
 
 #include "flux/event/watchdog.hpp"
 #include "flux/flow/flow.hpp"
+#include "flux/processor_use.hpp"
 #include "flux/waiting/cycle_clock.hpp"
 
 #include <algorithm>
@@ -15,6 +16,9 @@ namespace {
 constexpr std::chrono::microseconds slice{100};
 /// How long what has come is worked through before the kernel is asked for more: a look costs as much as some requests.
 constexpr std::chrono::microseconds longest_batch{500};
+
+/// One sleep in so many is measured, as the thread's clock takes a system call.
+constexpr std::uint64_t one_measured_in = 61;
 
 constinit thread_local loop *running_loop = nullptr;
 
@@ -291,12 +295,30 @@ bool loop::wait_for_work() noexcept
     if (!waits) {
         return goes_on;
     }
+    sleeps_.add(1);
+    if (sleeps_.value() % one_measured_in != 0) {
+        sleep();
+    } else {
+        const std::chrono::nanoseconds before = processor_use::time_of_thread();
+        sleep();
+        worked_ns_.add(static_cast<std::uint64_t>((processor_use::time_of_thread() - before).count()));
+        measured_sleeps_.add(1);
+    }
+    return true;
+}
+
+void loop::sleep() noexcept
+{
     const moment idle_since = io_->now();
     io_->wait(std::min(timers_.next(), residents_.memory_again()));
     idle_.end();
     io_->deliver();
     collect_due(idle_since);
-    return true;
+}
+
+loop_sleeps loop::sleeps() const noexcept
+{
+    return {sleeps_.value(), measured_sleeps_.value(), std::chrono::nanoseconds(worked_ns_.value())};
 }
 
 // A look costs a system call and two readings of clocks, which serve all that has come by then.

@@ -68,10 +68,16 @@ std::chrono::nanoseconds flow_timing::lap() noexcept
     return since_ - before;
 }
 
+processor_use flow_timing::read_use() noexcept
+{
+    to_->count_reading();
+    return running_io().used();
+}
+
 // The same where it goes on now. That the clock of its thread is read is no time of a node.
 std::chrono::nanoseconds flow_timing::lap_away() noexcept
 {
-    used_ = running_io().used();
+    used_ = read_use();
     const std::chrono::nanoseconds away = lap();
     read_at_ = since_;
     return away;
@@ -91,7 +97,7 @@ void flow_timing::stops() noexcept
     std::chrono::nanoseconds missing{0};
     bool slept = false;
     if (time > seen_whole) {
-        const processor_use before = std::exchange(used_, running_io().used());
+        const processor_use before = std::exchange(used_, read_use());
         const moment read_before = std::exchange(read_at_, since_);
         missing = std::clamp(since_ - read_before - (used_.time - before.time), std::chrono::nanoseconds(0), time);
         if (missing > unseen) {

@@ -195,6 +195,7 @@ run_facts running_server::facts(facts_wanted wanted)
             spans_ ? std::optional(spans_->counts()) : std::nullopt};
     std::tie(known.flows_made, known.flow_bytes) = sources_->flows_made();
     known.source_cpu_time = sources_->cpu_time();
+    known.measuring_cpu_time = runners_.times().readings() * processor_use::time_of_a_reading();
     return known;
 }
 

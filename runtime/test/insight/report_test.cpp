@@ -15,7 +15,8 @@ namespace {
 constexpr flux::constraint_totals some_constraints[] = {{6, 2, 1'500'000, 2, 1500, 4, 1, 500'000}};
 
 const flux::loop_facts some_loops = {
-    {{sample::node_One, 3, std::chrono::microseconds(21'500)}}, 8192, {30, 4, 5}, {100, 2, 0}, 7, 3, 2};
+    {{sample::node_One, 3, std::chrono::microseconds(21'500)}}, 8192, {30, 4, 5}, {100, 2, 0},
+    {610, 10, std::chrono::microseconds(52)}, 7, 3, 2};
 
 /// What is known of a run with these counts.
 flux::run_facts facts_of(flux::path_counts counts, const flux::loop_facts &loops = some_loops)
@@ -56,6 +57,7 @@ flux::run_facts some_facts(flux::runner &on)
     facts.flow_bytes = 900;
     facts.time = std::chrono::milliseconds(12'500);
     facts.cpu_time = std::chrono::milliseconds(3'750);
+    facts.measuring_cpu_time = std::chrono::microseconds(2'500);
     facts.node_times = {{sample::node_One, twice, {twice}, {}}};
     return facts;
 }
@@ -159,6 +161,8 @@ TEST(Report, ForPrograms)
   "seconds": 12.500,
   "cpu_seconds": 3.750,
   "source_cpu_seconds": 0.000,
+  "measuring_cpu_seconds": 0.002500,
+  "loop_sleeps": {"times": 610, "measured": 10, "worked_ns": 52000},
   "flows": {"started": 11, "done": 7, "failed": 3, "ended": 0, "cancelled": 1},
   "counters": {"calls": 56, "dispatches": 20, "acquisitions": 6, "parks": 0, "failures": 3, "forgotten": 0},
   "first_to_forget": null,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The live page in a real browser: live_page.py URL FOLDER UPDATES prints one JSON object.
+"""The live page in a real browser: live_page.py URL FOLDER UPDATES [INTERVAL_S] prints one JSON object.
 
 It says how long an update takes, whether anything is left behind by many of them, and whether the page can be read on a
 phone and without colours. It speaks the DevTools protocol with Chromium by pipes (--remote-debugging-pipe): messages of
@@ -11,6 +11,7 @@ import os
 import statistics
 import subprocess
 import sys
+import time
 
 PHONE = {"width": 360, "height": 640, "deviceScaleFactor": 2, "mobile": True}
 
@@ -97,6 +98,7 @@ class Browser:
 
 def main():
     url, folder, updates = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    interval_s = float(sys.argv[4]) if len(sys.argv) > 4 else 0
     browser = Browser(folder)
     try:
         browser.ask("Emulation.setDeviceMetricsOverride", **PHONE)
@@ -116,6 +118,7 @@ def main():
             browser.value(update)
             now = browser.metrics()
             times.append(sum(now[each] - was[each] for each in works) * 1000)
+            time.sleep(interval_s)
         after = browser.kept()
         print(json.dumps({"median_ms": statistics.median(times), "heap_bytes": [before[0], after[0]],
                           "nodes": [before[1], after[1]], **browser.value(LOOK)}))

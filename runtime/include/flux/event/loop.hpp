@@ -17,6 +17,7 @@
 #include "flux/io/loop_io.hpp"
 #include "flux/list/intrusive_list.hpp"
 #include "flux/list/push_stack.hpp"
+#include "flux/strategy/loop_facts.hpp"
 #include "flux/strategy/runner.hpp"
 #include "flux/waiting/thread_usage.hpp"
 #include "flux/waiting/timer_wheel.hpp"
@@ -115,6 +116,9 @@ class loop
     /// How many flows have begun here so far. Any thread may ask.
     std::uint64_t flows() const noexcept { return flows_.value(); }
 
+    /// How often it has slept so far. Any thread may ask.
+    loop_sleeps sleeps() const noexcept;
+
     /// How many peers it has accepted so far. Any thread may ask.
     std::uint64_t accepted() const noexcept { return io_->accepted(); }
 
@@ -132,6 +136,7 @@ class loop
     resident *steal() noexcept;
     bool has_work() const noexcept;
     bool wait_for_work() noexcept;
+    void sleep() noexcept;
     void look_at_world() noexcept;
     void collect_woken() noexcept;
     void collect_due(moment idle_since) noexcept;
@@ -175,6 +180,10 @@ class loop
     std::atomic<bool> closed_{false};
     alignas(64) tally turns_;
     tally flows_;
+    // As `loop_sleeps`.
+    tally sleeps_;
+    tally measured_sleeps_;
+    tally worked_ns_;
     std::atomic<const waiter *> running_{nullptr};
 };
 

@@ -61,6 +61,10 @@ class flow_times
         paths_.add(of, time, times);
     }
 
+    /// What a thread has had of a processor was read for a timed flow, which takes some time itself.
+    void count_reading() noexcept { readings_.fetch_add(1, std::memory_order_relaxed); }
+    std::uint64_t readings() const noexcept { return readings_.load(std::memory_order_relaxed); }
+
     /// No flow is timed from now on, or as usual: so that it can be seen what that costs. Any thread says so.
     void leave_out(bool all) noexcept { leaves_out_.store(all, std::memory_order_relaxed); }
     bool leaves_out() const noexcept { return leaves_out_.load(std::memory_order_relaxed); }
@@ -80,6 +84,7 @@ class flow_times
     table nodes_;
     table sources_;
     path_times paths_;
+    std::atomic<std::uint64_t> readings_{0};
     std::atomic<bool> leaves_out_{false};
 };
 

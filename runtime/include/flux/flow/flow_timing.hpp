@@ -71,6 +71,7 @@ class flow_timing
   private:
     std::chrono::nanoseconds lap() noexcept;
     std::chrono::nanoseconds lap_away() noexcept;
+    processor_use read_use() noexcept;
     void pay(owed_delay::owed owed) noexcept;
     template <class Wait>
     void pay_parked(std::chrono::nanoseconds owed, Wait wait) noexcept;

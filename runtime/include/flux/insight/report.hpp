@@ -11,6 +11,10 @@
 ///       "seconds": 12.500,                    how long it has run
 ///       "cpu_seconds": 3.750,                 how long its threads have had a processor, together
 ///       "source_cpu_seconds": 0.150,          of these, the threads of sources: those of connections are on loops
+///       "measuring_cpu_seconds": 0.010,       and about so long the flows that are timed had one read what they had
+///       "loop_sleeps": {                      how often event loops slept, and how long processors worked for those
+///         "times": 610, "measured": 10,       sleeps that were measured, before and after
+///         "worked_ns": 52000},
 ///       "flows": {"started": 3, "done": 1, "failed": 1, "ended": 1, "cancelled": 0},
 ///       "counters": {"calls": 14, "dispatches": 2, "acquisitions": 4, "parks": 3, "failures": 2, "forgotten": 1},
 ///       "first_to_forget": "Answer",          the node that the first flow ended in which had forgotten a connection:
@@ -147,6 +151,8 @@ struct run_facts {
     std::size_t flow_bytes = 0;
     /// Of `cpu_time`, that of the threads of sources.
     std::chrono::nanoseconds source_cpu_time{0};
+    /// And about so long it read what threads had had, for flows that are timed.
+    std::chrono::nanoseconds measuring_cpu_time{0};
 
     /// How long a hold of the constraint of this number took, in the mean, as far as those that were timed show it.
     double held_each_ns(constraint_number number) const noexcept;
