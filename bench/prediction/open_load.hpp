@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -63,6 +64,19 @@ inline const char *variable(const char *name)
     return value;
 }
 
+/// How many counts of the processor's clock are a microsecond.
+inline double counts_per_us()
+{
+    static const double counts = [] {
+        const auto begin = clock_type::now();
+        const std::uint64_t from = __builtin_ia32_rdtsc();
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        const double counted = static_cast<double>(__builtin_ia32_rdtsc() - from);
+        return counted / std::chrono::duration<double, std::micro>(clock_type::now() - begin).count();
+    }();
+    return counts;
+}
+
 inline void begin()
 {
     state &all = shared();
@@ -83,12 +97,13 @@ inline void begin()
         CPU_ZERO(&only);
         CPU_SET(static_cast<std::size_t>(std::atoi(processor)), &only);
         sched_setaffinity(0, sizeof only, &only);
+        // Who brings flows late measures that. Beside flows it is a thread as theirs are, in the simulation, too.
+        if (std::getenv("LOAD_FIRST") != nullptr) {
+            const sched_param first{1};
+            sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &first);
+        }
     }
-    // Who brings flows late measures that. Threads that it makes are as all others.
-    if (std::getenv("LOAD_FIRST") != nullptr) {
-        const sched_param first{1};
-        sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &first);
-    }
+    counts_per_us();
     // Time for the server to be up.
     all.begin = clock_type::now() + std::chrono::milliseconds(200);
 }
@@ -158,15 +173,19 @@ inline void write()
     }
 }
 
-/// Computes for so long, by the clock of the thread: what disturbs the machine makes it no shorter and no longer.
+/// Computes for so long: where it was interrupted for more than a moment, that does not count, so what disturbs the
+/// machine makes it no shorter and no longer. The clock of the thread is not asked, as then the kernel looks each time
+/// whether the thread has had its slice.
 inline void compute(double us)
 {
-    const auto used = [] {
-        timespec time;
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-        return 1e6 * static_cast<double>(time.tv_sec) + 1e-3 * static_cast<double>(time.tv_nsec);
-    };
-    for (const double end = used() + us; used() < end;) {
+    const std::uint64_t moment = static_cast<std::uint64_t>(2 * counts_per_us());
+    auto left = static_cast<std::int64_t>(us * counts_per_us());
+    for (std::uint64_t last = __builtin_ia32_rdtsc(); left > 0;) {
+        const std::uint64_t now = __builtin_ia32_rdtsc();
+        if (now - last < moment) {
+            left -= static_cast<std::int64_t>(now - last);
+        }
+        last = now;
     }
 }
 

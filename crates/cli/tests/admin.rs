@@ -355,7 +355,7 @@ fn a_browser_draws_the_graph_with_what_flows_take() {
     assert!(shown.contains(&row("Check: error 5 (Input/output error)", 0)), "{shown}");
 }
 
-/// FLUX_PAGE_UPDATES times, as fast as they come, or with FLUX_PAGE_INTERVAL seconds between them; one a second is usual.
+/// FLUX_PAGE_UPDATES times, as fast as they come, or with FLUX_PAGE_INTERVAL seconds between; one a second is usual.
 #[test]
 fn the_live_page_stays_quick_small_and_readable_under_load() {
     let folder = support::folder("admin", "live_page");

@@ -18,6 +18,7 @@ pub struct Estimates {
     lists: HashMap<String, u64>,
     outside: f64,
     wake: f64,
+    making_a_thread: f64,
 }
 
 /// What a node or an error handler does.
@@ -205,6 +206,16 @@ impl Estimates {
     /// That; 0 where nothing is known.
     pub fn wake(&self) -> f64 {
         self.wake
+    }
+
+    /// To make a thread and to end it takes so many seconds.
+    pub fn set_making_a_thread(&mut self, seconds: f64) {
+        self.making_a_thread = seconds;
+    }
+
+    /// That; 0 where nothing is known.
+    pub fn making_a_thread(&self) -> f64 {
+        self.making_a_thread
     }
 
     /// A constraint has so many keys or sessions, equally likely.

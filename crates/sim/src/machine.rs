@@ -164,8 +164,9 @@ struct Machine<'a> {
     /// Those that have a thread, and go on at this moment.
     runnable: VecDeque<usize>,
     observer: Observer,
-    /// What a thread or loop does as it wakes.
-    wake: Actions,
+    /// What a thread or loop does as it wakes, and as it begins with something after it had nothing to do.
+    wakes: Actions,
+    begins: Actions,
     /// How many flows have come.
     arrived: f64,
 }
@@ -179,11 +180,16 @@ impl<'a> Machine<'a> {
         };
         let sources = setting.arrivals.iter();
         let sources = sources.map(|each| SourceThread { replayed: begin(each), ..SourceThread::default() }).collect();
-        let wake = [Action::Compute(workload.wake())].into();
+        let begins = match setting.runtime {
+            Runtime::Thread => workload.making_a_thread(),
+            Runtime::Pool(_) | Runtime::Event(_) => workload.wake(),
+        };
+        let [wakes, begins] = [workload.wake(), begins].map(|seconds| [Action::Compute(seconds)].into());
         Self {
             setting,
             rate,
-            wake,
+            wakes,
+            begins,
             workload,
             random,
             arriving,
@@ -491,16 +497,15 @@ impl<'a> Machine<'a> {
                 self.occupy();
             }
             _ => {
-                self.wake_up(at);
+                self.do_first(at, self.wakes.clone());
                 self.runnable.push_back(at);
             }
         }
     }
 
-    /// Its thread or loop has slept, and so has something to do first.
-    fn wake_up(&mut self, at: usize) {
-        let frame = Frame { actions: self.wake.clone(), at: 0, branch: None };
-        self.executions[at].frames.push(frame);
+    /// It does this before it goes on.
+    fn do_first(&mut self, at: usize, actions: Actions) {
+        self.executions[at].frames.push(Frame { actions, at: 0, branch: None });
     }
 
     /// Notes how long it has waited.
@@ -527,7 +532,7 @@ impl<'a> Machine<'a> {
                     self.waited(at);
                     self.executions[at].place = Place::Thread(thread);
                     if slept {
-                        self.wake_up(at);
+                        self.do_first(at, self.begins.clone());
                     }
                     if !self.threads.is_loop() {
                         self.processors.renew(self.thread(at));

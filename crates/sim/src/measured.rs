@@ -54,6 +54,7 @@ pub fn measured(flow: &Flow, json: &str) -> Result<Estimates, String> {
     let woken_s = profile.loop_sleeps.times as f64 * profile.loop_sleeps.each_s();
     estimates.set_outside(each_s((outside_s(&profile, &known) - woken_s).max(0.0)));
     estimates.set_wake(profile.loop_sleeps.each_s());
+    estimates.set_making_a_thread(profile.making_a_thread_ns as f64 * 1e-9);
     for (id, constraint) in flow.program.constraints.iter() {
         let seen = profile.constraints.iter().find(|seen| seen.name == constraint.name.to_string());
         if constraint.scope != Scope::Program

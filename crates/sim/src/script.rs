@@ -72,6 +72,11 @@ pub trait Workload {
     fn wake(&self) -> f64 {
         0.0
     }
+
+    /// What it uses to make a thread, where each flow and branch has one of its own, in seconds.
+    fn making_a_thread(&self) -> f64 {
+        0.0
+    }
 }
 
 impl<F: FnMut(usize, &mut Random) -> Script> Workload for F {

@@ -58,6 +58,10 @@ impl Workload for Flows<'_> {
     fn wake(&self) -> f64 {
         self.estimates.wake()
     }
+
+    fn making_a_thread(&self) -> f64 {
+        self.estimates.making_a_thread()
+    }
 }
 
 /// A value: what it is known by.

@@ -410,12 +410,13 @@ std::string json_report(const program &of, const run_facts &facts, const char *s
     formatted_text json;
     json.add("{\n  \"format\": 1,\n  \"flux\": \"%s\",\n  \"program\": %s,\n  \"strategy\": \"%s\",\n"
              "  \"seconds\": %.3f,\n  \"cpu_seconds\": %.3f,\n  \"source_cpu_seconds\": %.3f,\n"
-             "  \"measuring_cpu_seconds\": %.6f,\n  \"loop_sleeps\": {\"times\": %" PRIu64 ", \"measured\": %" PRIu64
+             "  \"measuring_cpu_seconds\": %.6f,\n  \"making_a_thread_ns\": %lld,\n  \"loop_sleeps\": {\"times\": %" PRIu64 ", \"measured\": %" PRIu64
              ", \"worked_ns\": %lld},\n  \"flows\": %s,\n",
              version, quoted(of.name).c_str(), strategy, std::chrono::duration<double>(facts.time).count(),
              std::chrono::duration<double>(facts.cpu_time).count(),
              std::chrono::duration<double>(facts.source_cpu_time).count(),
-             std::chrono::duration<double>(facts.measuring_cpu_time).count(), facts.loops.sleeps.times,
+             std::chrono::duration<double>(facts.measuring_cpu_time).count(),
+             static_cast<long long>(facts.making_a_thread.count()), facts.loops.sleeps.times,
              facts.loops.sleeps.measured, static_cast<long long>(facts.loops.sleeps.worked.count()),
              json_flows(sum, facts).c_str());
     json.add("  \"counters\": {\"calls\": %" PRIu64 ", \"dispatches\": %" PRIu64 ", \"acquisitions\": %" PRIu64

@@ -5,6 +5,7 @@
 #include "flux/insight/metrics.hpp"
 #include "flux/insight/report.hpp"
 #include "flux/log.hpp"
+#include "flux/processor_use.hpp"
 #include "flux/process/log_tail.hpp"
 
 #include <algorithm>
@@ -111,7 +112,9 @@ run_facts admin_pages_of_server::facts_so_far()
 
 admin_answer admin_pages_of_server::profile(const admin_request &)
 {
-    return {200, json, json_report(program_, facts_so_far(), strategy_)};
+    run_facts facts = facts_so_far();
+    facts.making_a_thread = processor_use::time_of_making_a_thread();
+    return {200, json, json_report(program_, facts, strategy_)};
 }
 
 admin_answer admin_pages_of_server::report(const admin_request &)

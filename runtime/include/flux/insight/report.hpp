@@ -12,6 +12,7 @@
 ///       "cpu_seconds": 3.750,                 how long its threads have had a processor, together
 ///       "source_cpu_seconds": 0.150,          of these, the threads of sources: those of connections are on loops
 ///       "measuring_cpu_seconds": 0.010,       and about so long the flows that are timed had one read what they had
+///       "making_a_thread_ns": 28000,          what it takes here to make a thread and to begin it, by a few tries
 ///       "loop_sleeps": {                      how often event loops slept, and how long processors worked for those
 ///         "times": 610, "measured": 10,       sleeps that were measured, before and after
 ///         "worked_ns": 52000},
@@ -153,6 +154,8 @@ struct run_facts {
     std::chrono::nanoseconds source_cpu_time{0};
     /// And about so long it read what threads had had, for flows that are timed.
     std::chrono::nanoseconds measuring_cpu_time{0};
+    /// What it takes to make a thread here, where that was tried.
+    std::chrono::nanoseconds making_a_thread{0};
 
     /// How long a hold of the constraint of this number took, in the mean, as far as those that were timed show it.
     double held_each_ns(constraint_number number) const noexcept;
