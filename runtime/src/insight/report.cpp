@@ -352,6 +352,19 @@ std::string json_flows(const source_counts &counts, const run_facts &of)
     return json.all;
 }
 
+// How long it has run, and what of that took processors.
+void add_json_processors(formatted_text &json, const run_facts &facts)
+{
+    const auto seconds = [](std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); };
+    const loop_sleeps &slept = facts.loops.sleeps;
+    json.add("  \"seconds\": %.3f,\n  \"cpu_seconds\": %.3f,\n  \"source_cpu_seconds\": %.3f,\n"
+             "  \"measuring_cpu_seconds\": %.6f,\n  \"making_a_thread_ns\": %" PRId64 ",\n"
+             "  \"loop_sleeps\": {\"times\": %" PRIu64 ", \"measured\": %" PRIu64 ", \"worked_ns\": %" PRId64 "},\n",
+             seconds(facts.time), seconds(facts.cpu_time), seconds(facts.source_cpu_time),
+             seconds(facts.measuring_cpu_time), std::int64_t{facts.making_a_thread.count()}, slept.times,
+             slept.measured, std::int64_t{slept.worked.count()});
+}
+
 } // namespace
 
 double run_facts::held_each_ns(constraint_number number) const noexcept
@@ -408,17 +421,10 @@ std::string json_report(const program &of, const run_facts &facts, const char *s
     const double all = static_cast<double>(sum.all_finished());
     const char *const first = first_to_forget(of, sum);
     formatted_text json;
-    json.add("{\n  \"format\": 1,\n  \"flux\": \"%s\",\n  \"program\": %s,\n  \"strategy\": \"%s\",\n"
-             "  \"seconds\": %.3f,\n  \"cpu_seconds\": %.3f,\n  \"source_cpu_seconds\": %.3f,\n"
-             "  \"measuring_cpu_seconds\": %.6f,\n  \"making_a_thread_ns\": %lld,\n  \"loop_sleeps\": {\"times\": %" PRIu64 ", \"measured\": %" PRIu64
-             ", \"worked_ns\": %lld},\n  \"flows\": %s,\n",
-             version, quoted(of.name).c_str(), strategy, std::chrono::duration<double>(facts.time).count(),
-             std::chrono::duration<double>(facts.cpu_time).count(),
-             std::chrono::duration<double>(facts.source_cpu_time).count(),
-             std::chrono::duration<double>(facts.measuring_cpu_time).count(),
-             static_cast<long long>(facts.making_a_thread.count()), facts.loops.sleeps.times,
-             facts.loops.sleeps.measured, static_cast<long long>(facts.loops.sleeps.worked.count()),
-             json_flows(sum, facts).c_str());
+    json.add("{\n  \"format\": 1,\n  \"flux\": \"%s\",\n  \"program\": %s,\n  \"strategy\": \"%s\",\n", version,
+             quoted(of.name).c_str(), strategy);
+    add_json_processors(json, facts);
+    json.add("  \"flows\": %s,\n", json_flows(sum, facts).c_str());
     json.add("  \"counters\": {\"calls\": %" PRIu64 ", \"dispatches\": %" PRIu64 ", \"acquisitions\": %" PRIu64
              ", \"parks\": %" PRIu64 ", \"failures\": %" PRIu64 ", \"forgotten\": %" PRIu64 "},\n"
              "  \"first_to_forget\": %s,\n  \"lost\": %" PRIu64 ",\n",
