@@ -497,7 +497,10 @@ impl<'a> Machine<'a> {
                 self.occupy();
             }
             _ => {
-                self.do_first(at, self.wakes.clone());
+                // Who is woken for a lock comes to a processor that works, which is hardly more than a change of threads.
+                if !matches!(self.executions[at].reason, Reason::Constraint(_)) {
+                    self.do_first(at, self.wakes.clone());
+                }
                 self.runnable.push_back(at);
             }
         }
