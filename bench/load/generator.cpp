@@ -27,6 +27,9 @@ constexpr std::int64_t second_ns = 1'000'000'000;
 /// Between two looks for requests to give up.
 constexpr std::int64_t give_up_step_ns = 50'000'000;
 
+/// When a request is due that never comes.
+constexpr double never_s = 1e9;
+
 /// The longest head of an answer, in bytes.
 constexpr std::size_t max_head_bytes = 65'536;
 
@@ -87,6 +90,8 @@ result generator::run()
     start_ns_ = now_ns();
     measure_from_ns_ = start_ns_ + to_ns(options_.warmup_s);
     measure_to_ns_ = measure_from_ns_ + to_ns(options_.duration_s);
+    if (options_.closed == 0)
+        set_next_due();
     std::int64_t now = start_ns_;
     do {
         mark_progress(now);
@@ -126,6 +131,9 @@ request generator::make_request(std::int64_t due_ns)
     request made;
     made.due_ns = due_ns;
     made.is_measured = due_ns >= measure_from_ns_;
+    made.number = made_++;
+    if (!options_.each.empty())
+        result_.each.push_back({.due_s = static_cast<double>(due_ns - start_ns_) / static_cast<double>(second_ns)});
     made.target = std::uniform_int_distribution<std::size_t>(0, heads_.size() - 1)(random_);
     result_.requests += made.is_measured ? 1 : 0;
     return made;
@@ -141,10 +149,19 @@ void generator::take_due(std::int64_t now)
         result_.worst_lag_ns = std::max(result_.worst_lag_ns, now - due_ns);
         waiting_.push_back(make_request(due_ns));
         ++next_number_;
-        const auto number = static_cast<double>(next_number_);
-        next_due_s_ = options_.poisson ? next_due_s_ + std::exponential_distribution<double>(options_.rate)(random_)
-                                       : number / options_.rate;
+        set_next_due();
     }
+}
+
+/// Open loop: when the request of `next_number_` is due. In a closed one none ever is.
+void generator::set_next_due()
+{
+    if (!options_.due_s.empty())
+        next_due_s_ = next_number_ < options_.due_s.size() ? options_.due_s[next_number_] : never_s;
+    else if (options_.poisson && next_number_ > 0)
+        next_due_s_ += std::exponential_distribution<double>(options_.rate)(random_);
+    else
+        next_due_s_ = static_cast<double>(next_number_) / options_.rate;
 }
 
 std::int64_t generator::next_due_ns() const
@@ -293,6 +310,9 @@ void generator::end_request(client &client, bool has_answer)
     const std::int64_t now = now_ns();
     if (has_answer && now >= measure_from_ns_ && now < measure_to_ns_)
         ++result_.answers_in_time;
+    if (has_answer && !options_.each.empty())
+        result_.each[client.current.number].latency_s =
+            static_cast<double>(now - client.current.due_ns) / static_cast<double>(second_ns);
     if (client.current.is_measured) {
         if (has_answer)
             result_.latency.add(now - client.current.due_ns);

@@ -29,6 +29,12 @@
 
 namespace load {
 
+/// When a request was due, in seconds from the start, and how long it took, in seconds; negative where it had no answer.
+struct outcome {
+    double due_s = 0;
+    double latency_s = -1;
+};
+
 /// What came of the requests that were measured.
 struct result {
     /// How many were due, or made in a closed loop.
@@ -52,6 +58,8 @@ struct result {
     /// is this program that is overloaded.
     std::int64_t worst_lag_ns = 0;
     latencies latency;
+    /// Each request, in the order in which they were due; only where that is asked for.
+    std::vector<outcome> each;
 };
 
 /// A request that is due or under way.
@@ -60,6 +68,8 @@ struct request {
     std::int64_t due_ns = 0;
     /// Its target's place in the options.
     std::size_t target = 0;
+    /// Its place among all requests.
+    std::size_t number = 0;
     /// Whether it is measured; it is not in the warm-up.
     bool is_measured = false;
 };
@@ -101,6 +111,7 @@ private:
     enum class phase { before, during, after };
 
     void mark_progress(std::int64_t now);
+    void set_next_due();
     request make_request(std::int64_t due_ns);
     void take_due(std::int64_t now);
     std::int64_t next_due_ns() const;
@@ -132,6 +143,8 @@ private:
     std::deque<request> waiting_;
     /// How many clients have a request.
     std::size_t busy_ = 0;
+    /// How many requests there were so far.
+    std::size_t made_ = 0;
     /// Open loop: the number of the next request.
     std::uint64_t next_number_ = 0;
     // When that is due, in seconds after the start.

@@ -5,8 +5,10 @@
 
 #include <cstdlib>
 #include <exception>
+#include <fstream>
 #include <iomanip>
 #include <iostream>
+#include <stdexcept>
 
 namespace {
 
@@ -52,6 +54,9 @@ void print_text(std::ostream &out, const load::options &options, load::result &r
 {
     if (options.closed > 0)
         out << "closed loop of " << options.closed << " connections";
+    else if (!options.arrivals.empty())
+        out << "open loop, requests at the times of " << options.arrivals << " on at most " << options.connections
+            << " connections";
     else
         out << "open loop, " << options.rate << " requests/s on at most " << options.connections << " connections";
     out << ", " << options.duration_s << " s, " << options.targets.size() << " targets, seed " << options.seed << "\n"
@@ -92,6 +97,17 @@ void print_json(std::ostream &out, const load::options &options, load::result &r
     out << "}\n";
 }
 
+/// A line for each request. Throws where the file cannot be written.
+void write_each(const load::options &options, const load::result &result)
+{
+    std::ofstream file(options.each);
+    file << std::fixed << std::setprecision(9);
+    for (const load::outcome &one : result.each)
+        file << one.due_s << ' ' << one.latency_s << '\n';
+    if (!file.flush())
+        throw std::runtime_error(options.each + " cannot be written");
+}
+
 } // namespace
 
 /// Ends with 0 where every request was answered with 200, with 1 where one was not, with 2 where it could not be run.
@@ -99,6 +115,8 @@ int main(int argc, char **argv)
 try {
     const load::options options = load::read_options(argc, argv);
     load::result result = load::generator(options).run();
+    if (!options.each.empty())
+        write_each(options, result);
     if (options.json)
         print_json(std::cout, options, result);
     else

@@ -3,7 +3,9 @@
 
 #include <charconv>
 #include <cstdio>
+#include <cmath>
 #include <cstdlib>
+#include <fstream>
 #include <string_view>
 
 #include <getopt.h>
@@ -15,8 +17,9 @@ namespace {
 constexpr const char *usage =
     "flux-load: loads an HTTP server, and says how long its answers take.\n"
     "\n"
-    "  flux-load --rate N [OPTION]... TARGET...    N requests a second, at fixed times (an open loop)\n"
-    "  flux-load --closed N [OPTION]... TARGET...  N connections, a request after each answer (a closed loop)\n"
+    "  flux-load --rate N [OPTION]... TARGET...         N requests a second, at fixed times (an open loop)\n"
+    "  flux-load --arrivals FILE [OPTION]... TARGET...  requests at the times of a file (an open loop)\n"
+    "  flux-load --closed N [OPTION]... TARGET...       N connections, a request after each answer (a closed loop)\n"
     "\n"
     "Each request is for one of the TARGETs at random. In bash /{a,b}.jpg?scale={1..8} makes sixteen of them.\n"
     "\n"
@@ -26,6 +29,8 @@ constexpr const char *usage =
     "  --connections N    the most connections in an open loop (256)\n"
     "  --duration S       seconds that are measured (10)\n"
     "  --warmup S         seconds of load before them (0)\n"
+    "  --each FILE        writes a line for each request: when it was due, in seconds from the start, and how long it\n"
+    "                     took (-1 where it was not answered)\n"
     "  --timeout S        seconds after which an answer is given up (30)\n"
     "  --seed N           chooses the targets and random times (1)\n"
     "  --pid PID          the server's process: its processor time per answer is reported\n"
@@ -49,11 +54,29 @@ template <typename Number> Number read_number(const char *name, std::string_view
     return number;
 }
 
+/// The times of a file, in seconds, one a line; or the end of the program.
+std::vector<double> read_times(const std::string &name)
+{
+    std::ifstream file(name);
+    if (!file)
+        refuse(name + " cannot be read");
+    std::vector<double> times;
+    for (double time = 0; file >> time;) {
+        if (!std::isfinite(time) || time < (times.empty() ? 0 : times.back()))
+            refuse("line " + std::to_string(times.size() + 1) + " of " + name +
+                   " is before the one above, or before 0: sort the times (sort -n)");
+        times.push_back(time);
+    }
+    if (!file.eof() || times.empty())
+        refuse("line " + std::to_string(times.size() + 1) + " of " + name + " has no time: write seconds, as 12.5");
+    return times;
+}
+
 void check(const options &options)
 {
-    if ((options.rate > 0) == (options.closed > 0))
-        refuse("one of --rate and --closed is needed");
-    if (options.poisson && options.closed > 0)
+    if ((options.rate > 0) + (options.closed > 0) + !options.arrivals.empty() != 1)
+        refuse("one of --rate, --arrivals and --closed is needed");
+    if (options.poisson && options.rate <= 0)
         refuse("--poisson goes with --rate");
     if (options.targets.empty())
         refuse("there is no target");
@@ -76,7 +99,8 @@ options read_options(int argc, char **argv)
         {"connections", required_argument, nullptr, 'n'}, {"duration", required_argument, nullptr, 'd'},
         {"warmup", required_argument, nullptr, 'w'},      {"timeout", required_argument, nullptr, 't'},
         {"seed", required_argument, nullptr, 's'},        {"pid", required_argument, nullptr, 'P'},
-        {"poisson", no_argument, nullptr, 'R'},
+        {"poisson", no_argument, nullptr, 'R'},           {"arrivals", required_argument, nullptr, 'A'},
+        {"each", required_argument, nullptr, 'e'},
         {"json", no_argument, nullptr, 'j'},              {"anywhere", no_argument, nullptr, 'a'},
         {"help", no_argument, nullptr, 'h'},              {nullptr, 0, nullptr, 0},
     };
@@ -88,6 +112,12 @@ options read_options(int argc, char **argv)
         switch (option) {
         case 'r':
             result.rate = read_number(name, optarg, 1e-3, 1e6);
+            break;
+        case 'A':
+            result.arrivals = optarg;
+            break;
+        case 'e':
+            result.each = optarg;
             break;
         case 'c':
             result.closed = read_number(name, optarg, 1U, 60'000U);
@@ -134,6 +164,8 @@ options read_options(int argc, char **argv)
     }
     result.targets.assign(argv + optind, argv + argc);
     check(result);
+    if (!result.arrivals.empty())
+        result.due_s = read_times(result.arrivals);
     return result;
 }
 

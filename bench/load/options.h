@@ -18,6 +18,13 @@ struct options {
     /// Whether requests of an open loop come at random times, independent of each other (a Poisson process), so many a
     /// second on average.
     bool poisson = false;
+    /// A file of the times of an open loop's requests, in seconds from its beginning, one a line in order; in place of
+    /// a rate where it has a name.
+    std::string arrivals;
+    /// Those times.
+    std::vector<double> due_s;
+    /// A file to write when each request was due and how long it took; none where it has no name.
+    std::string each;
     /// Connections in a closed loop, each with one request at a time; 0 in an open one.
     unsigned closed = 0;
     /// The most connections in an open loop.

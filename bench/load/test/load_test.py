@@ -5,10 +5,12 @@ The servers here are made to be slow, to stall, to fail, in ways that are known,
 """
 
 import json
+import os
 import socket
 import statistics
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -102,6 +104,30 @@ class OpenLoop(unittest.TestCase):
         self.assertAlmostEqual(len(times), 900, delta=120)
         self.assertAlmostEqual(statistics.stdev(gaps) / statistics.mean(gaps), 1, delta=0.25)
         self.assertIn("--poisson goes with --rate", run(1, "--closed", 1, "--poisson", code=2))
+
+    def test_requests_come_at_the_times_of_a_file_and_each_is_told(self):
+        """The third of four is answered late, and the last is not."""
+
+        def answer(number):
+            time.sleep(0.2 if number == 2 else 0)
+            return None if number == 3 else reply()
+
+        with tempfile.TemporaryDirectory() as folder, Server(answer) as server:
+            arrivals, each = os.path.join(folder, "arrivals"), os.path.join(folder, "each")
+            with open(arrivals, "w", encoding="ascii") as file:
+                file.write("0.1\n0.1\n0.35\n0.8\n")
+            options = ["--duration", 1, "--each", each]
+            report = run(server, "--arrivals", arrivals, *options, code=1)
+            with open(each, encoding="ascii") as file:
+                told = [tuple(map(float, line.split())) for line in file]
+            with open(arrivals, "w", encoding="ascii") as file:
+                file.write("0.1\n0.05\n")
+            self.assertIn("line 2", run(server, "--arrivals", arrivals, *options, code=2))
+        self.assertEqual((report["requests"], report["answered"], report["failed"]), (4, 3, 1))
+        self.assertEqual([due for due, _ in told], [0.1, 0.1, 0.35, 0.8])
+        self.assertLess(told[0][1], 0.1)
+        self.assertAlmostEqual(told[2][1], 0.2, delta=0.1)
+        self.assertEqual(told[3][1], -1)
 
     def test_a_stall_is_charged_to_all_that_were_due(self):
         """A server that stalls for a second with 100 requests a second: their latencies fall from 1 s to nothing."""
