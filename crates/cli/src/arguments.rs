@@ -429,6 +429,9 @@ pub struct Simulated {
     /// Flows come as they have before: a file of their times, in seconds, one a line; faster or slower with --rate.
     #[arg(long, value_name = "FILE", conflicts_with = "clients")]
     pub arrivals: Option<PathBuf>,
+    /// Throughput and latencies are of the flows of this source alone, not of those that timers or other sources bring.
+    #[arg(long, value_name = "SOURCE")]
+    pub of: Option<String>,
     /// How many clients there are, each of which waits for its answer before its next request.
     #[arg(long, value_delimiter = ',', value_name = "NUMBER,…",
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]

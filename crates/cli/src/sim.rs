@@ -47,6 +47,8 @@ pub struct Server {
     think: Distribution,
     /// How flows come that come by themselves; where there is none, independent of each other.
     recorded: Option<Recorded>,
+    /// The source that figures are of; none where they are of all.
+    seen: Option<usize>,
 }
 
 impl Server {
@@ -58,6 +60,7 @@ impl Server {
         let estimates = estimates(arguments, flow)?;
         let recorded = recorded(arguments)?;
         let loads = loads(arguments, recorded.as_ref(), flow)?;
+        let seen = arguments.of.as_deref().map(|name| source(name, flow)).transpose()?;
         let think = distribution(&arguments.think).ok_or_else(|| {
             Failure::usage(format!("`{}` is no time: write --think 100ms, or 'exponential(100ms)'", arguments.think))
         })?;
@@ -66,7 +69,7 @@ impl Server {
                 terminal.show(&format!("note: {assumed}\n"));
             }
         }
-        Ok(Self { program, estimates, loads, think, recorded })
+        Ok(Self { program, estimates, loads, think, recorded, seen })
     }
 
     /// What its flows do.
@@ -135,6 +138,19 @@ fn is_timer(flow: &Flow, source: usize) -> bool {
     matches!(flow.program.sources.get(source).map(|source| &source.origin), Some(Origin::Timer(_)))
 }
 
+/// The number of a source whose node has this name.
+fn source(name: &str, flow: &Flow) -> Result<usize> {
+    let named = |origin: &Origin| match origin {
+        Origin::Node(made) => Some(flow.program.nodes[made.node].name.to_string()),
+        Origin::Timer(_) => None,
+    };
+    let names: Vec<_> = flow.program.sources.iter().map(|source| named(&source.origin)).collect();
+    names.iter().position(|one| one.as_deref() == Some(name)).ok_or_else(|| {
+        let known: Vec<_> = names.iter().flatten().map(String::as_str).collect();
+        Failure::usage(format!("no source is `{name}`: --of takes one of {}", known.join(", ")))
+    })
+}
+
 /// Arrivals that are to be replayed.
 fn recorded(arguments: &Simulated) -> Result<Option<Recorded>> {
     let Some(file) = &arguments.arrivals else { return Ok(None) };
@@ -189,7 +205,8 @@ pub fn setting(arguments: &Simulated, server: &Server, flow: &Flow, cpus: u32, l
     let flows = f64::from(arguments.flows);
     // Few machines have one CPU, also where a server is given one.
     let sharing = Sharing::Turns(Slices::of_linux(cpus.max(2)));
-    Setting { cpus, sharing, runtime, arrivals: arrivals.collect(), warm_up: flows / 5.0, flows }
+    let arrivals = arrivals.collect();
+    Setting { cpus, sharing, runtime, arrivals, seen: server.seen, warm_up: flows / 5.0, flows }
 }
 
 /// What limits, as a reader knows it.

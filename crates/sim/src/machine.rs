@@ -26,6 +26,8 @@ pub struct Setting {
     pub runtime: Runtime,
     /// Where flows come from, one for each source.
     pub arrivals: Vec<Arrivals>,
+    /// The source whose flows throughput and latencies are of; none where they are of all.
+    pub seen: Option<usize>,
     /// So many flows are run to warm up, which no figure counts.
     pub warm_up: f64,
     /// So many flows are counted.
@@ -35,7 +37,16 @@ pub struct Setting {
 impl Setting {
     /// The load that comes by itself, in flows a second; none where clients wait for answers.
     pub fn rate(&self) -> Option<f64> {
-        let rates = self.arrivals.iter().map(|arrivals| match arrivals {
+        Self::rate_of(&self.arrivals)
+    }
+
+    /// The part of it that figures are of.
+    pub fn seen_rate(&self) -> Option<f64> {
+        Self::rate_of(self.seen.and_then(|seen| self.arrivals.get(seen)).map_or(&self.arrivals, std::slice::from_ref))
+    }
+
+    fn rate_of(arrivals: &[Arrivals]) -> Option<f64> {
+        let rates = arrivals.iter().map(|arrivals| match arrivals {
             Arrivals::Never => Some(0.0),
             Arrivals::Poisson(rate) => Some(*rate),
             Arrivals::Every(period) => Some(1.0 / period),
@@ -112,6 +123,8 @@ struct Execution {
     arrived: f64,
     frames: Vec<Frame>,
     place: Place,
+    /// Whether it has left its loop for a thread beside it.
+    is_beside: bool,
     /// What the flow does after its source has made it; none of a branch.
     then: Option<Actions>,
     is_branch: bool,
@@ -328,6 +341,7 @@ impl<'a> Machine<'a> {
             arrived: self.now,
             frames: vec![Frame { actions: produce, at: 0, branch: None }],
             place: Place::Source,
+            is_beside: false,
             then: run,
             is_branch: false,
             holds: 0,
@@ -368,6 +382,7 @@ impl<'a> Machine<'a> {
     /// The thread that it runs on: its source's, its loop, or one of its own.
     fn thread(&self, at: usize) -> usize {
         match self.executions[at].place {
+            _ if self.executions[at].is_beside => self.sources.len() + self.threads.size().unwrap_or_default() + at,
             Place::Source => self.executions[at].source,
             Place::Thread(thread) if self.threads.is_loop() => self.sources.len() + thread,
             Place::Thread(_) => self.sources.len() + at,
@@ -399,6 +414,9 @@ impl<'a> Machine<'a> {
                         return self.park_ready(at, thread);
                     }
                 }
+                Action::Beside => self.go_beside(at),
+                Action::Back if execution.is_beside => return self.come_back(at),
+                Action::Back => {}
                 Action::Compute(seconds) if seconds > 0.0 => {
                     (execution.since, execution.reason) = (self.now, Reason::Cpus(seconds));
                     let thread = self.thread(at);
@@ -474,6 +492,31 @@ impl<'a> Machine<'a> {
         self.leave(thread);
     }
 
+    /// It leaves its loop to others, and goes on at once, on a thread of those that run `blocking` nodes. How many of
+    /// these there may be is not looked at.
+    fn go_beside(&mut self, at: usize) {
+        if let Place::Thread(thread) = self.executions[at].place
+            && self.threads.is_loop()
+        {
+            self.processors.leave(self.now, self.thread(at));
+            self.executions[at].is_beside = true;
+            self.processors.renew(self.thread(at));
+            self.leave(thread);
+        }
+    }
+
+    /// It has done what it did beside its loop.
+    fn come_back(&mut self, at: usize) {
+        self.processors.leave(self.now, self.thread(at));
+        let execution = &mut self.executions[at];
+        execution.is_beside = false;
+        (execution.since, execution.reason) = (self.now, Reason::Threads);
+        if let Place::Thread(thread) = execution.place {
+            self.threads.ready(thread, Ready::Woken, Begins::Execution(at));
+        }
+        self.occupy();
+    }
+
     /// It waits: a loop goes on with others, a thread does not.
     fn park(&mut self, at: usize, reason: Reason) {
         self.processors.leave(self.now, self.thread(at));
@@ -481,6 +524,7 @@ impl<'a> Machine<'a> {
         (execution.since, execution.reason) = (self.now, reason);
         if let Place::Thread(thread) = execution.place
             && self.threads.is_loop()
+            && !self.executions[at].is_beside
         {
             self.leave(thread);
         }
@@ -490,7 +534,7 @@ impl<'a> Machine<'a> {
     fn resume(&mut self, at: usize) {
         self.waited(at);
         match self.executions[at].place {
-            Place::Thread(thread) if self.threads.is_loop() => {
+            Place::Thread(thread) if self.threads.is_loop() && !self.executions[at].is_beside => {
                 let execution = &mut self.executions[at];
                 (execution.since, execution.reason) = (self.now, Reason::Threads);
                 self.threads.ready(thread, Ready::Woken, Begins::Execution(at));
@@ -563,6 +607,7 @@ impl<'a> Machine<'a> {
             arrived,
             frames: vec![Frame { actions, at: 0, branch: Some((fork, branch)) }],
             place,
+            is_beside: false,
             then: None,
             is_branch: true,
             holds: 0,
@@ -660,7 +705,8 @@ impl<'a> Machine<'a> {
             }
             Place::Thread(thread) => {
                 if !is_branch {
-                    self.observer.flow_ended(self.now - arrived);
+                    let is_seen = self.setting.seen.is_none_or(|seen| seen == source);
+                    self.observer.flow_ended(is_seen.then_some(self.now - arrived));
                     self.over(source);
                 }
                 self.leave(thread);

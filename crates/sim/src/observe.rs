@@ -50,7 +50,7 @@ struct Began {
 pub struct Observed {
     /// For how many seconds flows were counted.
     pub seconds: f64,
-    /// How long each flow took that ended in this time, in seconds, ascending.
+    /// How long each flow that figures are of took that ended in this time, in seconds, ascending.
     pub latencies: Vec<f64>,
     /// The part of the CPUs that was in use.
     pub cpus: f64,
@@ -78,11 +78,11 @@ impl Observer {
         self.latencies.len()
     }
 
-    /// A flow has ended that took so many seconds.
-    pub fn flow_ended(&mut self, seconds: f64) {
+    /// A flow has ended that took so many seconds, if figures are of such flows.
+    pub fn flow_ended(&mut self, seconds: Option<f64>) {
         self.ended += 1;
         if self.is_counting() {
-            self.latencies.push(seconds);
+            self.latencies.extend(seconds);
         }
     }
 

@@ -92,7 +92,7 @@ fn saturated(
     random: &mut Random,
 ) -> Option<Vec<Observed>> {
     let throughput = Interval::of(&runs.iter().map(Observed::throughput).collect::<Vec<_>>()).mean;
-    let warm_up = setting.warm_up.max(saturating(setting.rate()?, throughput));
+    let warm_up = setting.warm_up.max(saturating(setting.seen_rate()?, throughput));
     let setting = Setting { warm_up, flows: setting.flows.max(SATURATED_FLOWS), ..setting.clone() };
     let runs = (0..RUNS).map(|_| run_saturated(&setting, &mut Flows::new(flow, estimates), random.split()));
     let runs: Vec<_> = runs.collect();
@@ -102,7 +102,7 @@ fn saturated(
 /// Whether more flows come than can end.
 pub(crate) fn is_overloaded(setting: &Setting, runs: &[Observed]) -> bool {
     let throughput = Interval::of(&runs.iter().map(Observed::throughput).collect::<Vec<_>>());
-    setting.rate().is_some_and(|rate| throughput.mean + throughput.within < 0.97 * rate)
+    setting.seen_rate().is_some_and(|rate| throughput.mean + throughput.within < 0.97 * rate)
 }
 
 /// How many executions waited for it, on average.

@@ -13,6 +13,10 @@ pub type Actions = Rc<[Action]>;
 pub enum Action {
     /// Comes to a node: where it has had its event loop for long, it lets others of the loop go on first.
     Arrive,
+    /// Leaves its event loop, if it has one, for a thread beside it.
+    Beside,
+    /// Comes back from there, and waits for its loop.
+    Back,
     /// Uses a CPU for so many seconds.
     Compute(f64),
     /// Waits for something outside of the server for so many seconds.

@@ -188,6 +188,7 @@ impl<'a> Walk<'_, 'a> {
             let mode = if self.flows.readers == Some(one.constraint) { Mode::Read } else { one.mode };
             held.extend(self.lock(one.constraint, key).map(|lock| (lock, mode)));
         }
+        let held = in_order(held);
         self.actions.extend(held.iter().map(|(lock, mode)| Action::Acquire(*lock, *mode)));
         let (exit, given) = self.call(step, inputs);
         self.actions.extend(held.iter().rev().map(|(lock, _)| Action::Release(*lock)));
@@ -321,7 +322,10 @@ impl<'a> Walk<'_, 'a> {
         let flow = self.flows.flow;
         let node = &flow.program.nodes[id];
         self.actions.push(Action::Arrive);
-        if !self.work(&node.name.to_string()) {
+        self.actions.extend(node.blocking.then_some(Action::Beside));
+        let is_done = self.work(&node.name.to_string());
+        self.actions.extend(node.blocking.then_some(Action::Back));
+        if !is_done {
             return (Exit::Failed, vec![]);
         }
         let mut values = self.fresh(node.outputs().len());
@@ -344,6 +348,22 @@ impl<'a> Walk<'_, 'a> {
         }
         work.fails <= 0.0 || !self.random.chance(work.fails)
     }
+}
+
+/// Those of one constraint are taken in the order of their numbers, so that no two flows wait for each other, and equal
+/// ones once.
+fn in_order(mut locks: Vec<(Lock, Mode)>) -> Vec<(Lock, Mode)> {
+    for of_one in locks.chunk_by_mut(|(one, _), (next, _)| one.constraint == next.constraint) {
+        of_one.sort_by_key(|(lock, _)| lock.number);
+    }
+    locks.dedup_by(|(next, mode), (lock, before)| {
+        let is_same = next == lock;
+        if is_same {
+            *before = before.joined(*mode);
+        }
+        is_same
+    });
+    locks
 }
 
 /// How branches end together.

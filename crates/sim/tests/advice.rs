@@ -32,8 +32,15 @@ fn flow() -> Flow {
 fn advised(estimates: &[&str], cpus: usize, runtime: Runtime, arrivals: Arrivals) -> Vec<Advice> {
     let flow = flow();
     let estimates = Estimates::read(&flow, estimates.iter().copied()).unwrap();
-    let setting =
-        Setting { cpus, sharing: Sharing::Equal, runtime, arrivals: vec![arrivals], warm_up: 1000.0, flows: 5000.0 };
+    let setting = Setting {
+        cpus,
+        sharing: Sharing::Equal,
+        runtime,
+        arrivals: vec![arrivals],
+        seen: None,
+        warm_up: 1000.0,
+        flows: 5000.0,
+    };
     advise(&flow, &estimates, &setting, 0.9, 1)
 }
 

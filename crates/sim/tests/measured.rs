@@ -91,6 +91,7 @@ fn times_are_drawn_as_they_were_measured() {
         sharing: Sharing::Equal,
         runtime: Runtime::Thread,
         arrivals: vec![Arrivals::Poisson(10.0)],
+        seen: None,
         warm_up: 500.0,
         flows: 20_000.0,
     };

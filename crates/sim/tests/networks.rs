@@ -104,8 +104,15 @@ fn here(network: &Value, flows: f64) -> Vec<(f64, f64)> {
         }
         None => Arrivals::Poisson(network["rate"].as_f64().unwrap()),
     };
-    let setting =
-        Setting { cpus, sharing: Sharing::Equal, runtime, arrivals: vec![arrivals], warm_up: flows / 5.0, flows };
+    let setting = Setting {
+        cpus,
+        sharing: Sharing::Equal,
+        runtime,
+        arrivals: vec![arrivals],
+        seen: None,
+        warm_up: flows / 5.0,
+        flows,
+    };
     let mut workload = |_: usize, random: &mut Random| {
         let routes = network["routes"].as_array().unwrap();
         let mut drawn = random.unit();

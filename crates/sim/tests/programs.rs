@@ -18,6 +18,7 @@ fn predicted(flow: &Flow, estimates: &[&str], cpus: usize, runtime: Runtime, rat
         sharing: Sharing::Equal,
         runtime,
         arrivals: vec![Arrivals::Poisson(rate)],
+        seen: None,
         warm_up: 2000.0,
         flows: 12_000.0,
     };
@@ -102,6 +103,78 @@ fn each_key_is_a_lock() {
     let skewed = predicted(&flow, &["Work = wait 10ms", "account = zipf(4, 1)"], 1, Runtime::Thread, 140.0);
     let parts = [12.0, 6.0, 4.0, 3.0].map(|part| part / 25.0);
     close(skewed.mean, parts.map(|part| part * constant_service(140.0 * part, 0.010)).iter().sum());
+}
+
+/// A flow that takes two keys may have the same twice, and another may have them the other way round: nobody waits for
+/// ever.
+#[test]
+fn two_keys_are_taken_in_one_order_and_equal_ones_once() {
+    let program = "
+        Read () => (int from, int to);
+        Move (int from, int to) => ();
+        source Read => Page;
+        Page = Move;
+        atomic Move:{account(from), account(to)};
+    ";
+    let flow = flow(program);
+    for runtime in [Runtime::Thread, Runtime::Event(1)] {
+        let seen = predicted(&flow, &["account = 8", "Move = wait exponential(1ms)"], 1, runtime, 400.0);
+        close(seen.throughput, 400.0);
+        assert!(seen.mean.mean > 1e-3 && seen.mean.mean < 2e-3, "{seen:?}");
+    }
+}
+
+/// A loop goes on with others while a `blocking` node computes on another CPU.
+#[test]
+fn blocking_nodes_run_beside_their_loop() {
+    let program = |attribute: &str| {
+        format!(
+            "
+            Read () => ();
+            Load () => (){attribute};
+            Send () => ();
+            source Read => Page;
+            Page = Load -> Send;
+        "
+        )
+    };
+    let estimates = ["Load = exponential(8ms)", "Send = 1ms"];
+    let beside = predicted(&flow(&program(" blocking")), &estimates, 2, Runtime::Event(1), 150.0);
+    close(beside.throughput, 150.0);
+    close(beside.cpus, 150.0 * 9e-3 / 2.0);
+    let held = predicted(&flow(&program("")), &estimates, 2, Runtime::Event(1), 150.0);
+    assert!(held.overloaded, "{held:?}");
+    close(held.throughput, 1.0 / 9e-3);
+    // Threads are held by it in any case.
+    let threads = predicted(&flow(&program(" blocking")), &estimates, 2, Runtime::Pool(1), 150.0);
+    close(threads.throughput, 1.0 / 9e-3);
+}
+
+#[test]
+fn figures_may_be_of_one_source() {
+    let program = "
+        Ask () => ();
+        Read () => ();
+        Quick () => ();
+        Slow () => ();
+        source Ask => Quick;
+        source Read => Slow;
+    ";
+    let flow = flow(program);
+    let estimates = Estimates::read(&flow, ["Quick = wait 1ms", "Slow = wait 50ms"]).unwrap();
+    let setting = Setting {
+        cpus: 1,
+        sharing: Sharing::Equal,
+        runtime: Runtime::Thread,
+        arrivals: vec![Arrivals::Poisson(100.0), Arrivals::Every(1e-3)],
+        seen: Some(0),
+        warm_up: 2000.0,
+        flows: 100_000.0,
+    };
+    let seen = predict(&flow, &estimates, &setting, 1);
+    close(seen.throughput, 100.0);
+    assert!((seen.p99.mean - 1e-3).abs() < 1e-6, "{seen:?}");
+    assert!(!seen.overloaded);
 }
 
 #[test]

@@ -32,6 +32,7 @@ fn setting(cpus: usize, runtime: Runtime, rate: f64) -> Setting {
         sharing: Sharing::Equal,
         runtime,
         arrivals: vec![Arrivals::Poisson(rate)],
+        seen: None,
         warm_up: 400.0,
         flows: 2500.0,
     }
@@ -224,6 +225,7 @@ fn clients_that_think() {
             sharing: Sharing::Equal,
             runtime,
             arrivals: arrivals.clone(),
+            seen: None,
             warm_up: 400.0,
             flows: 2500.0,
         };
@@ -311,6 +313,7 @@ fn readers_and_writers() {
                 sharing: Sharing::Equal,
                 runtime,
                 arrivals: arrivals.clone(),
+                seen: None,
                 warm_up: 400.0,
                 flows: 2500.0,
             };
