@@ -29,7 +29,8 @@
 
 namespace load {
 
-/// When a request was due, in seconds from the start, and how long it took, in seconds; negative where it had no answer.
+/// When a request was due, in seconds from the start, and how long it took, in seconds; negative where it was not
+/// answered.
 struct outcome {
     double due_s = 0;
     double latency_s = -1;

@@ -2,22 +2,12 @@
 for its profile, and predicted by `flux sim`."""
 
 import json
-import os
-import re
 import signal
 import subprocess
-import sys
 import tempfile
-import time
-import urllib.request
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path.insert(0, os.path.dirname(HERE))
-import server
+from outside import LOAD, ROOT, profiled, server
 
-LOAD = os.path.join(ROOT, "bench", "load", "build", "flux-load")
-INTERFACE = re.compile(r"the admin interface listens at (\S+)")
 TARGETS = [f"/{name}.jpg?scale={scale}" for name in ("bridge", "sunset", "seedling") for scale in (1, 2, 4, 8)]
 
 
@@ -40,14 +30,6 @@ def load(subject, arguments, seconds, processor="1"):
 def load_at(subject, rate, seed, seconds, processor="1"):
     """The same, of requests that come at random times, so many a second."""
     return load(subject, ["--poisson", "--rate", f"{rate:.1f}", "--seed", str(seed)], seconds, processor)
-
-
-def profiled(subject):
-    """What the server has measured so far."""
-    while not (found := INTERFACE.search(subject.said())):
-        time.sleep(0.01)
-    with urllib.request.urlopen(f"http://{found.group(1)}/profile") as page:
-        return page.read()
 
 
 def predict(flux, profile, rates, runtime, cpus=(1,), flows=20000, clients=()):

@@ -12,6 +12,8 @@ import tempfile
 
 BLOCKS = 20
 RESAMPLED = 200
+# A server that goes on for so much longer than its load never ends.
+LIMIT_S = 60
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -125,7 +127,7 @@ def run(command, setting, times, seconds, report=None):
         with open("/proc/uptime", encoding="ascii") as up:
             at = float(up.read().split()[0])
         ended = subprocess.run(["taskset", "-c", ",".join(map(str, processors)), *command, *flags], env=environment,
-                               stderr=subprocess.PIPE, check=False)
+                               stderr=subprocess.PIPE, check=False, timeout=seconds + LIMIT_S)
         with open("/proc/uptime", encoding="ascii") as up:
             lasted = float(up.read().split()[0]) - at
         after, finished = resource.getrusage(resource.RUSAGE_CHILDREN), busy_s(processors)

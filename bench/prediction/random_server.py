@@ -6,6 +6,8 @@ import os
 import random
 import subprocess
 
+from measured import run
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Computing of a flow, on average.
 MEAN_US = 700.0
@@ -172,13 +174,34 @@ void fini()
         """What a flow computes on average, in microseconds."""
         return MEAN_US
 
-    def estimates(self):
-        """What no profile says: which keys there are."""
-        return [f"shelf=zipf({KEYS}, {ZIPF})"] if "keys" in self.features else []
+    def profile_rate(self, _):
+        """The flows a second of its profile: half of what it can do."""
+        return 0.5e6 / MEAN_US
+
+    def run(self, before, setting, times, seconds, report=None):
+        """What is measured of it under this load; `before` comes before the command."""
+        return run([*before, self.server], setting, times, seconds, report)
+
+    def kept(self, setting):
+        """The processors to keep from going idle where servers come first: what brings flows needs hardly any."""
+        return [0] if setting.cpus == 1 else []
+
+    def estimates(self, setting):
+        """What no profile says: which keys there are; and where flows are brought by the other processor."""
+        keys = [f"shelf=zipf({KEYS}, {ZIPF})"] if "keys" in self.features else []
+        return keys + (["Next=0us"] if setting.is_brought() else [])
+
+    def options(self):
+        """Further words for `flux sim`."""
+        return []
+
+    def folder(self):
+        """Where its profile is kept."""
+        return os.path.join(HERE, "build", self.name)
 
     def build(self, flux):
         """Writes and builds it; gives the program and the server."""
-        folder = os.path.join(HERE, "build", self.name)
+        folder = self.folder()
         os.makedirs(folder, exist_ok=True)
         for name, text in ((f"{self.name}.flux", self.program()), ("nodes.cpp", self.source())):
             with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
