@@ -8,7 +8,8 @@ import tempfile
 
 from outside import LOAD, ROOT, profiled, server
 
-TARGETS = [f"/{name}.jpg?scale={scale}" for name in ("bridge", "sunset", "seedling") for scale in (1, 2, 4, 8)]
+PICTURES = ("bridge", "sunset", "seedling")
+TARGETS = [f"/{name}.jpg?scale={scale}" for name in PICTURES for scale in (1, 2, 4, 8)]
 
 
 def running(runtime, processors="0"):

@@ -6,14 +6,14 @@ loads, from one profile of each server, taken on one event loop at half of its c
 Flows come at random times, whatever became of those before, and latency counts from when a flow should have come.
 Random servers and the bank bring them themselves (open_load.hpp); on one processor the thread that does so is on the
 other. The image server and the web server are asked by flux-load: on one processor it is on the other; on two it has a
-part of both, and what it takes is simulated as work of the source. The simulation gets the same arrivals, so what
+part of both. What it takes is simulated as a wait or as work of the source. The simulation gets the same arrivals, so what
 differs is the model, and the times of nodes, which are drawn anew. A row is measured again where other processes or the
 host took a part of the server's processors; one that still was disturbed is marked so.
 
 Rows go to a JSON file as they are made, and what is there is not made again, nor are profiles: who was interrupted
 gives the same command again. `--table` prints the rows as the table of the docs. A server takes about five minutes: 36
-loads of 6 s, its profile, and simulations. All nine take 45; rows that are disturbed are measured twice, so where others
-use the machine it is up to 80 (`--minutes` ends it before). `--quick` shows in a few minutes that all works.
+loads of 6 s, its profile, and simulations. All nine take 45; rows that are disturbed are measured twice, so with others
+on the machine it is up to 80 (`--minutes` ends it before). `--quick` shows in a few minutes that all works.
 
 Verdicts: throughput is right within 3 %, and up to 80 % of the load the 95th percentile within 10 %. Above that a small
 error of the load is a large one of latency, so there the load is compared at which the 95th percentile comes to that

@@ -6,7 +6,7 @@ import subprocess
 
 import measured
 import outside
-from image_server import TARGETS
+from image_server import PICTURES, TARGETS
 from outside import ROOT
 
 BUILD = os.path.join(ROOT, "bench", "prediction", "build")
@@ -78,29 +78,50 @@ class Outside(Real):
         return [0, 1] if setting.cpus == 1 else []
 
     def estimates(self, setting):
-        """On two processors the load is beside the server. It is simulated as work of the source: what it took for a
-        request when the profile was taken, and what the source took itself."""
-        if setting.cpus == 1:
-            return []
+        """The load is simulated as work of the source: what it took for a request when the profile was taken, besides
+        what the source took itself. On one processor that is a wait, as the load is on the other; on two it is beside
+        the server."""
         with open(os.path.join(self.folder(), "load.json"), encoding="utf-8") as file:
             load_us = json.load(file)["load_us"]
         with open(self.profile, encoding="utf-8") as file:
             profile = json.load(file)
         own_us = 1e6 * profile["source_cpu_seconds"] / profile["flows"]["started"]
-        return [f"{self.source}={own_us + load_us:.3f}us"]
+        beside = "wait " if setting.cpus == 1 else ""
+        return [f"{self.source}={own_us:.3f}us + {beside}{load_us:.3f}us"]
+
+
+def smaller(path, by):
+    """The bytes of a picture (PPM) with one of `by` pixels each way."""
+    with open(path, "rb") as file:
+        kind, size, most, pixels = file.read().split(b"\n", 3)
+    width, height = map(int, size.split())
+    rows = []
+    for at in range(0, height, by):
+        line = pixels[3 * width * at:3 * width * (at + 1)]
+        row = bytearray(3 * len(line[::3 * by]))
+        for color in range(3):
+            row[color::3] = line[color::3 * by]
+        rows.append(bytes(row))
+    return b"\n".join([kind, b"%d %d" % (len(rows[0]) // 3, len(rows)), most, b"".join(rows)])
 
 
 class Image(Outside):
-    """The image server; every picture is compressed anew."""
+    """The image server; every picture is compressed anew. Pictures are small, so that some seconds have requests enough
+    to tell a percentile."""
 
     source = "Listen"
+    SMALLER = 3
 
     def __init__(self):
         super().__init__("image")
 
     def describe(self):
         """What it is asked for, in words."""
-        return "pictures at four scales, compressed anew"
+        return "small pictures at four scales, compressed anew"
+
+    def pictures(self):
+        """The folder that it serves."""
+        return os.path.join(self.folder(), "pictures")
 
     def build(self, flux):
         """Builds it; gives its program and the server."""
@@ -108,10 +129,14 @@ class Image(Outside):
         subprocess.run([os.path.join(here, "setup")], check=True)
         outside.built()
         subprocess.run([flux, "build", "image.flux", "-l", "turbojpeg"], cwd=here, check=True)
+        os.makedirs(self.pictures(), exist_ok=True)
+        for name in PICTURES:
+            with open(os.path.join(self.pictures(), f"{name}.ppm"), "wb") as file:
+                file.write(smaller(os.path.join(here, "pictures", f"{name}.ppm"), self.SMALLER))
         return os.path.join(here, "image.flux"), os.path.join(here, "build", "image", "image")
 
     def command(self):
-        return [self.server, "--root", f"{ROOT}/examples/image/pictures", "--cache-size", "0"]
+        return [self.server, "--root", self.pictures(), "--cache-size", "0"]
 
     def targets(self):
         return TARGETS
