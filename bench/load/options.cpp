@@ -38,6 +38,18 @@ constexpr const char *usage =
     "  --anywhere         allow an address that is not of this machine\n"
     "  --help             this\n";
 
+constexpr option known[] = {
+    {"rate", required_argument, nullptr, 'r'},        {"closed", required_argument, nullptr, 'c'},
+    {"host", required_argument, nullptr, 'H'},        {"port", required_argument, nullptr, 'p'},
+    {"connections", required_argument, nullptr, 'n'}, {"duration", required_argument, nullptr, 'd'},
+    {"warmup", required_argument, nullptr, 'w'},      {"timeout", required_argument, nullptr, 't'},
+    {"seed", required_argument, nullptr, 's'},        {"pid", required_argument, nullptr, 'P'},
+    {"poisson", no_argument, nullptr, 'R'},           {"arrivals", required_argument, nullptr, 'A'},
+    {"each", required_argument, nullptr, 'e'},
+    {"json", no_argument, nullptr, 'j'},              {"anywhere", no_argument, nullptr, 'a'},
+    {"help", no_argument, nullptr, 'h'},              {nullptr, 0, nullptr, 0},
+};
+
 [[noreturn]] void refuse(const std::string &why)
 {
     std::fprintf(stderr, "flux-load: %s\nTry --help.\n", why.c_str());
@@ -93,17 +105,6 @@ void check(const options &options)
 
 options read_options(int argc, char **argv)
 {
-    static constexpr option known[] = {
-        {"rate", required_argument, nullptr, 'r'},        {"closed", required_argument, nullptr, 'c'},
-        {"host", required_argument, nullptr, 'H'},        {"port", required_argument, nullptr, 'p'},
-        {"connections", required_argument, nullptr, 'n'}, {"duration", required_argument, nullptr, 'd'},
-        {"warmup", required_argument, nullptr, 'w'},      {"timeout", required_argument, nullptr, 't'},
-        {"seed", required_argument, nullptr, 's'},        {"pid", required_argument, nullptr, 'P'},
-        {"poisson", no_argument, nullptr, 'R'},           {"arrivals", required_argument, nullptr, 'A'},
-        {"each", required_argument, nullptr, 'e'},
-        {"json", no_argument, nullptr, 'j'},              {"anywhere", no_argument, nullptr, 'a'},
-        {"help", no_argument, nullptr, 'h'},              {nullptr, 0, nullptr, 0},
-    };
     constexpr double day_s = 86'400;
     options result;
     int index = 0;

@@ -49,7 +49,7 @@ class Used:
 
     def since(self, before):
         """What was used since then."""
-        return Used(*(now - then for now, then in zip(dataclasses.astuple(self), dataclasses.astuple(before))))
+        return Used(*(after - then for after, then in zip(dataclasses.astuple(self), dataclasses.astuple(before))))
 
 
 def loops_use(pid, loops):

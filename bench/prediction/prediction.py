@@ -6,9 +6,9 @@ loads, from one profile of each server, taken on one event loop at half of its c
 Flows come at random times, whatever became of those before, and latency counts from when a flow should have come.
 Random servers and the bank bring them themselves (open_load.hpp); on one processor the thread that does so is on the
 other. The image server and the web server are asked by flux-load: on one processor it is on the other; on two it has a
-part of both. What it takes is simulated as a wait or as work of the source. The simulation gets the same arrivals, so what
-differs is the model, and the times of nodes, which are drawn anew. A row is measured again where other processes or the
-host took a part of the server's processors; one that still was disturbed is marked so.
+part of both. What it takes is simulated as a wait or as work of the source. The simulation gets the same arrivals, so
+what differs is the model, and the times of nodes, which are drawn anew. A row is measured again where other processes
+or the host took a part of the server's processors; one that still was disturbed is marked so.
 
 Rows go to a JSON file as they are made, and what is there is not made again, nor are profiles: who was interrupted
 gives the same command again. `--table` prints the rows as the table of the docs. A server takes about five minutes: 36
