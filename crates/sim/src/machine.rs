@@ -541,7 +541,8 @@ impl<'a> Machine<'a> {
                 self.occupy();
             }
             _ => {
-                // Who is woken for a lock comes to a processor that works, which is hardly more than a change of threads.
+                // Who is woken for a lock comes to a processor that works, which is hardly more than a change of
+                // threads.
                 if !matches!(self.executions[at].reason, Reason::Constraint(_)) {
                     self.do_first(at, self.wakes.clone());
                 }
