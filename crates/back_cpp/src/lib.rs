@@ -17,6 +17,7 @@ mod dispatch;
 mod each;
 mod fork;
 mod function;
+mod given;
 mod handlers;
 mod header;
 pub mod interface_2006;

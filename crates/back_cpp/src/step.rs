@@ -217,7 +217,7 @@ impl Writer<'_> {
         let scope = self.locals.enter();
         let mut guarded = self.deadline(step);
         guarded.extend(self.holds(step, input));
-        guarded.extend(self.counted_call(step, number.clone(), call));
+        guarded.extend(self.counted_call(step, number.clone(), input, call));
         self.locals.leave(scope);
         let caught = Statement::Assign(variable.clone(), self.on_flow(contract::CAUGHT, vec![]));
         out.push(Statement::Try(guarded, vec![caught]));
@@ -227,20 +227,33 @@ impl Writer<'_> {
         out.push(Statement::If(variable.compare("!=", Expression::name(0)), failure, vec![]));
     }
 
-    /// The call of a C++ function, and that it is counted. One that blocks is called where the runtime says.
-    fn counted_call(&self, step: &Step, number: Expression, call: Statement) -> Vec<Statement> {
+    /// The call of a C++ function, and that it is counted, with what it is given. One that blocks is called where the
+    /// runtime says.
+    fn counted_call(
+        &mut self,
+        step: &Step,
+        number: Expression,
+        input: Option<&str>,
+        call: Statement,
+    ) -> Vec<Statement> {
+        let count = Statement::Run(self.count(step, number, input));
         let nodes = &self.context.flow.program.nodes;
-        let call = match step.callee {
-            Callee::Node(node) => self.on_stack(nodes[node].stack, call),
-            _ => call,
-        };
-        match step.callee {
-            Callee::Node(node) if nodes[node].blocking => {
-                let function = Expression::name(&self.flow).member(contract::CALL_BLOCKING.spelling);
-                vec![Statement::RunWith(function, vec![number], vec![call])]
+        let Callee::Node(node) = step.callee else { return vec![count, call] };
+        let call = self.on_stack(nodes[node].stack, call);
+        let call = match nodes[node].blocking {
+            true => {
+                let function = Expression::name(&self.flow).member(contract::BESIDE_LOOPS.spelling);
+                Statement::RunWith(function, vec![], vec![call])
             }
-            _ => vec![Statement::Run(self.on_flow(contract::CALL, vec![number])), call],
-        }
+            false => call,
+        };
+        vec![count, call]
+    }
+
+    /// That the node of this number is called, and what it is given.
+    fn count(&mut self, step: &Step, number: Expression, input: Option<&str>) -> Expression {
+        let arguments = std::iter::once(number).chain(self.given_values(step, input)).collect();
+        self.on_flow(contract::CALL, arguments)
     }
 
     /// The call of a function, on a stack of so many bytes where it has one for itself.
@@ -340,8 +353,8 @@ impl Writer<'_> {
         let structs = input.iter().chain(&output);
         let arguments = std::iter::once(&self.flow).chain(structs).map(Expression::name).collect();
         let call = Expression::name(&function.name).call(arguments);
-        let count = function.node().map(|node| Expression::name(context.names.node(node)));
-        let count = count.map(|number| Statement::Run(self.on_flow(contract::CALL, vec![number])));
+        let number = function.node().map(|node| Expression::name(context.names.node(node)));
+        let count = number.map(|number| Statement::Run(self.count(step, number, input.as_deref())));
         let before = count.into_iter().collect();
         let outcome = self.call_holding(step, &stem, input.as_deref(), (before, call), out);
         if let Some(path) = path.as_ref().filter(|_| step.paths.cut) {

@@ -6,6 +6,7 @@ use crate::copies::copies;
 use crate::each::lists_structs;
 use crate::fork::branch_structs;
 use crate::function::function;
+use crate::given::record_sizes;
 use crate::keys::keys;
 use crate::message::messages_code;
 use crate::names::NAMESPACE;
@@ -50,6 +51,7 @@ pub fn unit(context: &Context<'_>) -> Vec<Declaration> {
     unit.extend(branch_structs(context));
     unit.extend(lists_structs(context));
     unit.extend(conversions(context));
+    unit.extend(record_sizes(context));
     unit.push(Declaration::Namespace(NAMESPACE.to_owned(), namespace(context)));
     unit.extend([Declaration::Blank, main_function(context)]);
     unit

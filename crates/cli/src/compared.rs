@@ -1,6 +1,6 @@
 //! Two profiles that were compared, for a person and for programs.
 
-use crate::profile::{percent, time};
+use crate::profile::{percent, size, time};
 use crate::sim::table;
 use flux_profile::compare::{Alone, Comparison, Difference, Figures, Mode, Subject};
 use serde_json::{Value, json};
@@ -36,6 +36,7 @@ fn name(of: &Subject) -> String {
         Subject::Node(name) => name.clone(),
         Subject::Constraint(name, Mode::Read) => format!("{name} to read"),
         Subject::Constraint(name, Mode::Change) => format!("{name} to change"),
+        Subject::Edge(from, to) => format!("{from} -> {to}"),
     }
 }
 
@@ -44,20 +45,31 @@ fn difference_row(of: &Difference) -> Vec<String> {
     let chance = if of.chance < 1e-4 { "< 0.01 %".to_owned() } else { format!("{:.2} %", of.chance * 100.0) };
     match &of.figures {
         Figures::Times { part, before, after } => {
-            let [mean, p50, p99] = [0, 1, 2].map(|which: usize| {
-                let of = |figures: &[f64; 3]| time(figures.get(which).copied().unwrap_or_default());
-                format!("{} -> {}", of(before), of(after))
-            });
-            let [before, after] = [before, after].map(|figures| figures.first().copied().unwrap_or_default());
-            let change =
-                if before > 0.0 { format!("{:+.1} %", 100.0 * (after / before - 1.0)) } else { "new".to_owned() };
-            vec![name, (*part).to_owned(), mean, p50, p99, change, chance]
+            histogram_row([name, (*part).to_owned()], before, after, time, chance)
         }
+        Figures::Sizes { before, after } => histogram_row([name, "bytes".to_owned()], before, after, size, chance),
         Figures::Part { of_what, before, after } => {
             let parts = format!("{} -> {}", percent(*before), percent(*after));
             vec![name, (*of_what).to_owned(), parts, String::new(), String::new(), String::new(), chance]
         }
     }
+}
+
+/// The mean, the median and the 99th percentile of both.
+fn histogram_row(
+    [name, what]: [String; 2],
+    before: &[f64; 3],
+    after: &[f64; 3],
+    shown: impl Fn(f64) -> String,
+    chance: String,
+) -> Vec<String> {
+    let [mean, p50, p99] = [0, 1, 2].map(|which: usize| {
+        let of = |figures: &[f64; 3]| shown(figures.get(which).copied().unwrap_or_default());
+        format!("{} -> {}", of(before), of(after))
+    });
+    let [before, after] = [before, after].map(|figures| figures.first().copied().unwrap_or_default());
+    let change = if before > 0.0 { format!("{:+.1} %", 100.0 * (after / before - 1.0)) } else { "new".to_owned() };
+    vec![name, what, mean, p50, p99, change, chance]
 }
 
 fn alone_row(of: &Alone) -> Vec<String> {
@@ -72,6 +84,7 @@ fn object(of: &Subject, mut members: Value) -> Value {
         Subject::Node(name) => vec![("node", name.as_str())],
         Subject::Constraint(name, Mode::Read) => vec![("constraint", name.as_str()), ("mode", "read")],
         Subject::Constraint(name, Mode::Change) => vec![("constraint", name.as_str()), ("mode", "write")],
+        Subject::Edge(from, to) => vec![("from", from.as_str()), ("to", to.as_str())],
     };
     if let Some(row) = members.as_object_mut() {
         row.extend(named.into_iter().map(|(member, value)| (member.to_owned(), json!(value))));
@@ -84,6 +97,10 @@ fn difference_object(of: &Difference) -> Value {
         Figures::Times { part, before, after } => {
             let times = |[mean, p50, p99]: &[f64; 3]| json!({"mean_ns": mean, "p50_ns": p50, "p99_ns": p99});
             (*part, times(before), times(after))
+        }
+        Figures::Sizes { before, after } => {
+            let sizes = |[mean, p50, p99]: &[f64; 3]| json!({"mean_bytes": mean, "p50_bytes": p50, "p99_bytes": p99});
+            ("bytes", sizes(before), sizes(after))
         }
         Figures::Part { of_what, before, after } => (*of_what, json!(before), json!(after)),
     };

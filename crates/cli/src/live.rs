@@ -68,7 +68,7 @@ pub fn tried(arguments: &Advise, address: &str, terminal: &Terminal) -> Result<V
 
 /// Those that take most of all time.
 fn dearest(profile: &Profile) -> Vec<String> {
-    let mut all: Vec<_> = profile.node_times.iter().map(|node| (node.times.whole.sum_ns(), &node.name)).collect();
+    let mut all: Vec<_> = profile.node_times.iter().map(|node| (node.times.whole.sum(), &node.name)).collect();
     all.sort_by_key(|one| std::cmp::Reverse(one.0));
     all.into_iter().take(TRIED).map(|(_, name)| name.clone()).collect()
 }

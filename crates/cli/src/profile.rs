@@ -11,7 +11,7 @@ use flux_profile::compare::compare;
 use flux_profile::histogram::Histogram;
 use flux_profile::merge::merge;
 use flux_profile::pprof::pprof;
-use flux_profile::profile::{Constraint, Holds, HotKey, NodeTimes, Path, Profile, Times};
+use flux_profile::profile::{Constraint, EdgeSizes, Holds, HotKey, NodeTimes, Path, Profile, Times};
 use serde_json::{Value, json};
 use std::path;
 
@@ -102,6 +102,19 @@ pub fn time(ns: f64) -> String {
     format!("{value:.digits$} {unit}")
 }
 
+/// A number of bytes, with three digits.
+pub fn size(bytes: f64) -> String {
+    let (scale, unit) = match bytes {
+        bytes if bytes >= 1024.0 * 1024.0 * 1024.0 => (30, "GiB"),
+        bytes if bytes >= 1024.0 * 1024.0 => (20, "MiB"),
+        bytes if bytes >= 1024.0 => (10, "KiB"),
+        _ => (0, "B"),
+    };
+    let value = bytes / f64::from(1 << scale);
+    let digits = if value >= 100.0 || value.fract() == 0.0 { 0 } else { usize::from(value < 10.0) + 1 };
+    format!("{value:.digits$} {unit}")
+}
+
 /// A part, in percent.
 pub fn percent(part: f64) -> String {
     match part * 100.0 {
@@ -130,10 +143,11 @@ fn shown(of: &Profile, all: bool) -> String {
     text += &held(of);
     text += &section("flows of", of.flow_times.iter().map(|one| (one.source.as_str(), &one.times, 0)), all);
     let mut nodes: Vec<_> = of.node_times.iter().collect();
-    nodes.sort_by_key(|node| std::cmp::Reverse(node.times.whole.sum_ns()));
+    nodes.sort_by_key(|node| std::cmp::Reverse(node.times.whole.sum()));
     let nodes = nodes.into_iter().map(|node| (node.name.as_str(), &node.times, of.failures_of(&node.name)));
     text += &section("node", nodes, all);
     text += &parks(of, all);
+    text += &sizes(&of.value_sizes, all);
     text += &constraints(&of.constraints, all);
     text + &paths(&of.paths, all)
 }
@@ -164,12 +178,12 @@ fn section<'a>(name: &str, rows: impl Iterator<Item = (&'a str, &'a Times, u64)>
         let mut line = vec![
             name.to_owned(),
             whole.times().to_string(),
-            time(whole.mean_ns()),
-            time(whole.quantile_ns(0.5) as f64),
-            time(whole.quantile_ns(0.99) as f64),
-            time(whole.sum_ns() as f64),
+            time(whole.mean()),
+            time(whole.quantile(0.5) as f64),
+            time(whole.quantile(0.99) as f64),
+            time(whole.sum() as f64),
         ];
-        line.extend(times.parts().map(|(_, of)| percent(part(of.sum_ns(), whole.sum_ns()))));
+        line.extend(times.parts().map(|(_, of)| percent(part(of.sum(), whole.sum()))));
         line.push(if failed == 0 { "-".to_owned() } else { failed.to_string() });
         lines.push(line);
     }
@@ -186,13 +200,31 @@ fn parks(of: &Profile, all: bool) -> String {
         node.times.parked_for.clone().into_iter().map(move |(reason, times)| (name.clone(), reason, times))
     };
     let mut rows: Vec<_> = of.node_times.iter().flat_map(reasons).collect();
-    rows.sort_by_key(|(_, _, times)| std::cmp::Reverse(times.sum_ns()));
+    rows.sort_by_key(|(_, _, times)| std::cmp::Reverse(times.sum()));
     let mut lines = vec![["node", "parked for", "times", "mean", "p50", "p99", "together"].map(str::to_owned).to_vec()];
     lines.extend(rows.into_iter().map(|(name, reason, times)| {
-        let spans = [times.mean_ns(), times.quantile_ns(0.5) as f64, times.quantile_ns(0.99) as f64];
+        let spans = [times.mean(), times.quantile(0.5) as f64, times.quantile(0.99) as f64];
         let [mean, half, most] = spans.map(time);
-        vec![name, reason, times.times().to_string(), mean, half, most, time(times.sum_ns() as f64)]
+        vec![name, reason, times.times().to_string(), mean, half, most, time(times.sum() as f64)]
     }));
+    match lines.len() {
+        1 => String::new(),
+        _ => format!("\n{}", table(cut(&lines, all))),
+    }
+}
+
+/// How large the values on edges are; what most goes along together is first.
+fn sizes(of: &[EdgeSizes], all: bool) -> String {
+    let mut given: Vec<_> = of.iter().collect();
+    given.sort_by_key(|edge| std::cmp::Reverse(edge.bytes.sum()));
+    let head = ["from", "to", "given", "mean", "p50", "p99", "largest", "together"];
+    let mut lines = vec![head.map(str::to_owned).to_vec()];
+    for edge in given {
+        let of = &edge.bytes;
+        let [half, most, largest, together] = [of.quantile(0.5), of.quantile(0.99), of.largest(), of.sum()];
+        let sizes = [of.mean(), half as f64, most as f64, largest as f64, together as f64].map(size);
+        lines.push([edge.from.clone(), edge.to.clone(), of.times().to_string()].into_iter().chain(sizes).collect());
+    }
     match lines.len() {
         1 => String::new(),
         _ => format!("\n{}", table(cut(&lines, all))),
@@ -231,7 +263,7 @@ fn constraints(of: &[Constraint], all: bool) -> String {
 fn constraint_row(name: &str, of: &Holds, hottest: &str) -> Vec<String> {
     let at = |times: &Histogram, which: f64| match times.times() {
         0 => "-".to_owned(),
-        _ => time(times.quantile_ns(which) as f64),
+        _ => time(times.quantile(which) as f64),
     };
     vec![
         name.to_owned(),
@@ -254,9 +286,9 @@ fn paths(of: &[Path], all: bool) -> String {
         let mut line = vec![path.count.to_string(), percent(part(path.count, sum))];
         line.extend(match whole.times() {
             0 => ["-"; 3].map(str::to_owned),
-            _ => [whole.mean_ns(), whole.quantile_ns(0.5) as f64, whole.quantile_ns(0.99) as f64].map(time),
+            _ => [whole.mean(), whole.quantile(0.5) as f64, whole.quantile(0.99) as f64].map(time),
         });
-        line.extend(path.sums.parts().map(|ns| percent(part(ns, whole.sum_ns()))));
+        line.extend(path.sums.parts().map(|ns| percent(part(ns, whole.sum()))));
         let end = if path.exit == "done" { String::new() } else { format!("  -- {}", path.exit) };
         let labels =
             path.labels.as_ref().map_or_else(|| format!("number {}", path.number), |labels| labels.join(" -> "));
@@ -273,17 +305,17 @@ fn paths(of: &[Path], all: bool) -> String {
 fn objects(of: &Profile) -> Vec<Value> {
     let times = |of: &Times| {
         let mut row = json!({
-            "calls": of.whole.times(), "measured": of.whole.measured(), "mean_ns": of.whole.mean_ns(),
-            "p50_ns": of.whole.quantile_ns(0.5), "p99_ns": of.whole.quantile_ns(0.99), "sum_ns": of.whole.sum_ns(),
+            "calls": of.whole.times(), "measured": of.whole.measured(), "mean_ns": of.whole.mean(),
+            "p50_ns": of.whole.quantile(0.5), "p99_ns": of.whole.quantile(0.99), "sum_ns": of.whole.sum(),
         });
         for (name, histogram) in of.parts() {
             if let Some(row) = row.as_object_mut() {
-                row.insert(format!("{name}_ns"), json!(histogram.sum_ns()));
+                row.insert(format!("{name}_ns"), json!(histogram.sum()));
             }
         }
         for (reason, histogram) in &of.parked_for {
             if let Some(row) = row.as_object_mut() {
-                row.insert(format!("parked_for_{reason}_ns"), json!(histogram.sum_ns()));
+                row.insert(format!("parked_for_{reason}_ns"), json!(histogram.sum()));
             }
         }
         row
@@ -305,8 +337,8 @@ fn objects(of: &Profile) -> Vec<Value> {
         let of = |holds: &Holds| {
             json!({
                 "taken": holds.taken, "waited": holds.waited, "waited_ns": holds.waited_ns,
-                "wait_p50_ns": holds.waits.quantile_ns(0.5), "wait_p99_ns": holds.waits.quantile_ns(0.99),
-                "held_p50_ns": holds.holds.quantile_ns(0.5), "held_p99_ns": holds.holds.quantile_ns(0.99),
+                "wait_p50_ns": holds.waits.quantile(0.5), "wait_p99_ns": holds.waits.quantile(0.99),
+                "held_p50_ns": holds.holds.quantile(0.5), "held_p99_ns": holds.holds.quantile(0.99),
             })
         };
         json!({
@@ -318,10 +350,18 @@ fn objects(of: &Profile) -> Vec<Value> {
     let paths = of.paths.iter().map(|one| {
         json!({
             "path": one.labels, "source": one.source, "exit": one.exit, "flows": one.count,
-            "measured": one.times.measured(), "mean_ns": one.times.mean_ns(), "p50_ns": one.times.quantile_ns(0.5),
-            "p99_ns": one.times.quantile_ns(0.99), "ran_ns": one.sums.ran_ns, "parked_ns": one.sums.parked_ns,
+            "measured": one.times.measured(), "mean_ns": one.times.mean(), "p50_ns": one.times.quantile(0.5),
+            "p99_ns": one.times.quantile(0.99), "ran_ns": one.sums.ran_ns, "parked_ns": one.sums.parked_ns,
             "waited_ns": one.sums.waited_ns, "queued_ns": one.sums.queued_ns, "branched_ns": one.sums.branched_ns,
         })
     });
-    sources.chain(nodes).chain(constraints).chain(paths).collect()
+    let edges = of.value_sizes.iter().map(|one| {
+        let bytes = &one.bytes;
+        json!({
+            "from": one.from, "to": one.to, "given": bytes.times(), "measured": bytes.measured(),
+            "mean_bytes": bytes.mean(), "p50_bytes": bytes.quantile(0.5), "p99_bytes": bytes.quantile(0.99),
+            "largest_bytes": bytes.largest(), "sum_bytes": bytes.sum(),
+        })
+    });
+    sources.chain(nodes).chain(constraints).chain(edges).chain(paths).collect()
 }

@@ -162,9 +162,8 @@ impl Look {
             let times = |of: &Profile| of.flow_times.iter().find(|one| one.source == current.name).cloned();
             let (now, before) =
                 (times(&self.now).unwrap_or_default().times, times(&self.before).unwrap_or_default().times);
-            let mean = |now: &Histogram, before: &Histogram| {
-                format!("{:.2}", self.per_second(now.sum_ns(), before.sum_ns()) * 1e-9)
-            };
+            let mean =
+                |now: &Histogram, before: &Histogram| format!("{:.2}", self.per_second(now.sum(), before.sum()) * 1e-9);
             rows.push(vec![
                 current.name.clone(),
                 format!("{started:.0}"),
@@ -200,22 +199,22 @@ impl Look {
     /// What takes most of the processors is first.
     fn nodes(&self) -> Vec<Vec<String>> {
         let mut nodes = self.times();
-        nodes.sort_by_key(|(_, times)| std::cmp::Reverse(times.ran.sum_ns()));
+        nodes.sort_by_key(|(_, times)| std::cmp::Reverse(times.ran.sum()));
         let head = ["node", "calls/s", "of a CPU", "p50", "p99", "parked", "waited", "queued"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         for (name, times) in nodes {
             let share = |ns: u64| ns as f64 * 1e-9 / self.seconds;
             let of_whole =
-                |ns: u64| percent(if times.whole.is_empty() { 0.0 } else { ns as f64 / times.whole.sum_ns() as f64 });
+                |ns: u64| percent(if times.whole.is_empty() { 0.0 } else { ns as f64 / times.whole.sum() as f64 });
             rows.push(vec![
                 name.to_owned(),
                 format!("{:.0}", times.whole.times() as f64 / self.seconds),
-                percent(share(times.ran.sum_ns())),
-                time(times.whole.quantile_ns(0.5) as f64),
-                time(times.whole.quantile_ns(0.99) as f64),
-                of_whole(times.parked.sum_ns()),
-                of_whole(times.waited.sum_ns()),
-                of_whole(times.queued.sum_ns()),
+                percent(share(times.ran.sum())),
+                time(times.whole.quantile(0.5) as f64),
+                time(times.whole.quantile(0.99) as f64),
+                of_whole(times.parked.sum()),
+                of_whole(times.waited.sum()),
+                of_whole(times.queued.sum()),
             ]);
         }
         rows
@@ -257,8 +256,8 @@ impl Look {
             .map(|(name, times)| {
                 json!({
                     "node": name, "calls_per_s": times.whole.times() as f64 / self.seconds,
-                    "cpus": times.ran.sum_ns() as f64 * 1e-9 / self.seconds,
-                    "p50_ns": times.whole.quantile_ns(0.5), "p99_ns": times.whole.quantile_ns(0.99),
+                    "cpus": times.ran.sum() as f64 * 1e-9 / self.seconds,
+                    "p50_ns": times.whole.quantile(0.5), "p99_ns": times.whole.quantile(0.99),
                 })
             })
             .collect();

@@ -198,6 +198,46 @@ fn its_pages_tell_what_flows_take() {
     }
 }
 
+/// Of 40 lines ten are long. All flows are timed.
+#[test]
+fn its_profile_tells_how_large_the_values_on_edges_are() {
+    let asked = Asked::start(&["--flux-runtime=event", "--flux-times-one-in=1"]);
+    let (short, long) = ("s".repeat(100), "l".repeat(3000));
+    let lines: Vec<&str> = (0..40).map(|number| if number % 4 == 0 { long.as_str() } else { &short }).collect();
+    asked.say(&lines);
+    wait_for("flows that have ended", || (counts(&asked, "Count").0 == 40).then_some(()));
+    let profile = asked.json("/profile");
+    let edges = profile["value_sizes"].as_array().unwrap();
+    let is_within_steps = |read: &Value, exact: u64| read.as_u64().unwrap().abs_diff(exact) <= exact / 64;
+    for (from, to) in [("tcp.ReadLine", "Answer"), ("Answer", "Check"), ("Check", "Count"), ("Count", "tcp.SendLine")] {
+        let edge = edges.iter().find(|edge| edge["from"] == from && edge["to"] == to);
+        let bytes = &edge.unwrap_or_else(|| panic!("{from} -> {to}: {edges:?}"))["bytes"];
+        assert_eq!((bytes["times"].as_u64(), bytes["measured"].as_u64()), (Some(40), Some(40)), "{from} -> {to}");
+        assert_eq!(bytes["sum_bytes"], 30 * 100 + 10 * 3000, "{from} -> {to}");
+        assert!(is_within_steps(&bytes["p50_bytes"], 100), "{bytes}");
+        assert!(is_within_steps(&bytes["p99_bytes"], 3000), "{bytes}");
+    }
+    // What is given a connection alone has no size to tell.
+    assert!(edges.iter().all(|edge| edge["to"] != "tcp.ReadLine" && edge["to"] != "Word"), "{edges:?}");
+
+    let shown = support::flux(Path::new("."), &["profile", &asked.address]);
+    let shown = text(&shown.stdout);
+    let row = shown.lines().find(|line| line.starts_with("Check ") && line.contains(" Count "));
+    let row: Vec<_> = row.unwrap_or_else(|| panic!("{shown}")).split_whitespace().collect();
+    assert_eq!(row[..5], ["Check", "Count", "40", "825", "B"], "{shown}");
+    let metrics = asked.page(&[], "/metrics");
+    for line in [
+        "# TYPE flux_value_bytes summary\n",
+        "flux_value_bytes_sum{from=\"Check\",to=\"Count\"} 33000\nflux_value_bytes_count{from=\"Check\",to=\"Count\"} 40\n",
+    ] {
+        assert!(metrics.contains(line), "{metrics}");
+    }
+    let graph = asked.json("/graph.json");
+    let check = graph["vertices"].as_array().unwrap().iter().find(|vertex| vertex["label"] == "Check").unwrap();
+    assert_eq!(check["given"][0]["from"], "Answer", "{check}");
+    assert!(is_within_steps(&check["given"][0]["largest_bytes"], 3000), "{check}");
+}
+
 #[test]
 fn its_profile_is_shown_compared_merged_and_converted() {
     let asked = Asked::start(&["--flux-runtime=event"]);

@@ -110,16 +110,19 @@ symbols! {
     /// its counters.
     FLOW = Type "flux::flow",
         "static_assert(std::is_class_v<flux::flow> && !std::is_copy_constructible_v<flux::flow>);";
-    /// Counts a call of the node.
+    /// Counts a call of the node, and says what it is given.
     CALL = Member "call",
-        "{ flow.call(flux::node_number{}) } noexcept -> std::same_as<void>;";
-    /// Counts a call of a node that blocks, and runs the function that makes it where that holds up no other flow.
-    /// Throws what that throws.
-    CALL_BLOCKING = Member "call_blocking",
-        "{ flow.call_blocking(flux::node_number{}, [] {}) } -> std::same_as<void>;";
+        "{ flow.call(flux::node_number{}) } noexcept -> std::same_as<void>;\n    \
+         { flow.call(flux::node_number{}, std::string(), \"\") } noexcept -> std::same_as<void>;";
+    /// Runs the function that calls a node that blocks where that holds up no other flow. Throws what that throws.
+    BESIDE_LOOPS = Member "beside_loops",
+        "{ flow.beside_loops([] {}) } -> std::same_as<void>;";
     /// Runs a function on a stack of so many bytes, which is the node's. Throws what that throws, and `std::bad_alloc`.
     ON_STACK = Member "on_stack",
         "{ flow.on_stack(std::size_t{}, [] {}) } -> std::same_as<void>;";
+    /// In `flux_size` of a record: how many bytes its fields hold together.
+    SIZE_OF_FIELDS = Function "flux::size_of_fields",
+        "static_assert(std::is_same_v<std::size_t, decltype(flux::size_of_fields(1, std::string()))>);";
     /// Counts a dispatch of the node.
     DISPATCH = Member "dispatch",
         "{ flow.dispatch(flux::node_number{}) } noexcept -> std::same_as<void>;";

@@ -1,8 +1,8 @@
 //! What is different between two profiles of one program, and whether that is more than chance.
 //!
 //! The times of each source and node are compared whole and by what they went to, and how often each fails; of each
-//! constraint, for those who read and those who change, how often they wait, how long each wait is and each hold. What
-//! is in one of the profiles alone has appeared or gone. Of many comparisons some look different by chance, so chances
+//! constraint, for those who read and those who change, how often they wait, how long each wait is and each hold; and on
+//! each edge of the graph how large the values are. What is in one of the profiles alone has appeared or gone. Of many comparisons some look different by chance, so chances
 //! are corrected for how many there are (Holm, "A simple sequentially rejective multiple test procedure", 1979).
 
 use crate::histogram::Histogram;
@@ -24,6 +24,8 @@ pub enum Subject {
     Node(String),
     /// Those who take a constraint to read, or to change.
     Constraint(String, Mode),
+    /// What a node is given after another, or after a source: where it comes from, and that node.
+    Edge(String, String),
 }
 
 /// What a constraint is taken for.
@@ -36,10 +38,10 @@ pub enum Mode {
 }
 
 impl Subject {
-    /// Its name.
+    /// Its name; of an edge, that of the node that it leads to.
     pub fn name(&self) -> &str {
         match self {
-            Self::Source(name) | Self::Node(name) | Self::Constraint(name, _) => name,
+            Self::Source(name) | Self::Node(name) | Self::Constraint(name, _) | Self::Edge(_, name) => name,
         }
     }
 }
@@ -56,6 +58,13 @@ pub enum Figures {
         /// The same.
         after: [f64; 3],
     },
+    /// Sizes of values, in bytes.
+    Sizes {
+        /// The mean, the median and the 99th percentile.
+        before: [f64; 3],
+        /// The same.
+        after: [f64; 3],
+    },
     /// The part that failed, or had to wait.
     Part {
         /// `failed`, `waited for`
@@ -65,6 +74,17 @@ pub enum Figures {
         /// The same.
         after: f64,
     },
+}
+
+impl Figures {
+    /// What they are of.
+    pub fn what(&self) -> &'static str {
+        match self {
+            Self::Times { part, .. } => part,
+            Self::Sizes { .. } => "bytes",
+            Self::Part { of_what, .. } => of_what,
+        }
+    }
 }
 
 /// One comparison.
@@ -103,10 +123,10 @@ pub struct Comparison {
 }
 
 impl Difference {
-    /// What it makes of a call or flow, in nanoseconds; of parts, their part.
+    /// What it makes of a call or flow, in nanoseconds; of sizes in bytes, of parts their part.
     fn weight(&self) -> f64 {
         match &self.figures {
-            Figures::Times { before, after, .. } => (after[0] - before[0]).abs(),
+            Figures::Times { before, after, .. } | Figures::Sizes { before, after } => (after[0] - before[0]).abs(),
             Figures::Part { before, after, .. } => (after - before).abs(),
         }
     }
@@ -124,12 +144,18 @@ pub fn compare(before: &Profile, after: &Profile) -> Result<Comparison, String> 
     add_sources(&mut all, before, after);
     add_nodes(&mut all, before, after);
     add_constraints(&mut all, before, after);
+    add_sizes(&mut all, before, after);
     correct(&mut all);
     for one in &mut all {
         one.is_significant = one.chance < RARE && is_beyond_steps(&one.figures);
     }
     all.sort_by(|one, other| {
-        let rank = |of: &Difference| (!of.is_significant, matches!(of.figures, Figures::Times { .. }));
+        let kind = |of: &Figures| match of {
+            Figures::Part { .. } => 0,
+            Figures::Times { .. } => 1,
+            Figures::Sizes { .. } => 2,
+        };
+        let rank = |of: &Difference| (!of.is_significant, kind(&of.figures));
         rank(one).cmp(&rank(other)).then(other.weight().total_cmp(&one.weight()))
     });
     let (old, new) = (present(before), present(after));
@@ -145,7 +171,7 @@ pub fn compare(before: &Profile, after: &Profile) -> Result<Comparison, String> 
 /// All that flows came to.
 fn present(in_profile: &Profile) -> Vec<Alone> {
     let of_times =
-        |of: Subject, times: &Histogram| Alone { of, is_new: false, times: times.times(), mean_ns: times.mean_ns() };
+        |of: Subject, times: &Histogram| Alone { of, is_new: false, times: times.times(), mean_ns: times.mean() };
     let sources = in_profile.flow_times.iter();
     let sources = sources.map(|one| of_times(Subject::Source(one.source.clone()), &one.times.whole));
     let nodes = in_profile.node_times.iter();
@@ -199,8 +225,18 @@ fn add_constraints(all: &mut Vec<Difference>, before: &Profile, after: &Profile)
             let of = Subject::Constraint(one.name.clone(), mode);
             let waited = |holds: &Holds| (holds.waited, holds.taken);
             add_part(all, of.clone(), "waited for", waited(one_holds), waited(other_holds));
-            add_histograms(all, &of, "wait", Sampled::Each, (&one_holds.waits, &other_holds.waits));
-            add_histograms(all, &of, "held", Sampled::Holds, (&one_holds.holds, &other_holds.holds));
+            add_histograms(all, &of, times("wait"), Sampled::Each, (&one_holds.waits, &other_holds.waits));
+            add_histograms(all, &of, times("held"), Sampled::Holds, (&one_holds.holds, &other_holds.holds));
+        }
+    }
+}
+
+fn add_sizes(all: &mut Vec<Difference>, before: &Profile, after: &Profile) {
+    for one in &before.value_sizes {
+        if let Some(other) = after.value_sizes.iter().find(|other| (&other.from, &other.to) == (&one.from, &one.to)) {
+            let (of, figures) =
+                (Subject::Edge(one.from.clone(), one.to.clone()), |before, after| Figures::Sizes { before, after });
+            add_histograms(all, &of, figures, Sampled::Flows, (&one.bytes, &other.bytes));
         }
     }
 }
@@ -209,22 +245,27 @@ fn add_times(all: &mut Vec<Difference>, of: &Subject, before: &Times, after: &Ti
     let whole = [("whole", &before.whole, &after.whole)];
     let parts = before.parts().into_iter().zip(after.parts()).map(|((name, one), (_, other))| (name, one, other));
     for (part, one, other) in whole.into_iter().chain(parts) {
-        add_histograms(all, of, part, Sampled::Flows, (one, other));
+        add_histograms(all, of, times(part), Sampled::Flows, (one, other));
     }
+}
+
+/// What makes figures of times.
+fn times(part: &'static str) -> impl Fn([f64; 3], [f64; 3]) -> Figures {
+    move |before, after| Figures::Times { part, before, after }
 }
 
 fn add_histograms(
     all: &mut Vec<Difference>,
     of: &Subject,
-    part: &'static str,
+    figures: impl Fn([f64; 3], [f64; 3]) -> Figures,
     sampled: Sampled,
     (one, other): (&Histogram, &Histogram),
 ) {
     if one.is_empty() && other.is_empty() {
         return;
     }
-    let figures = |of: &Histogram| [of.mean_ns(), of.quantile_ns(0.5) as f64, of.quantile_ns(0.99) as f64];
-    let figures = Figures::Times { part, before: figures(one), after: figures(other) };
+    let of_one = |of: &Histogram| [of.mean(), of.quantile(0.5) as f64, of.quantile(0.99) as f64];
+    let figures = figures(of_one(one), of_one(other));
     all.push(Difference { of: of.clone(), figures, chance: chance_of(one, other, sampled), is_significant: false });
 }
 
@@ -253,7 +294,7 @@ fn correct(all: &mut [Difference]) {
 fn is_beyond_steps(figures: &Figures) -> bool {
     match figures {
         Figures::Part { .. } => true,
-        Figures::Times { before, after, .. } => {
+        Figures::Times { before, after, .. } | Figures::Sizes { before, after } => {
             let [mean, median, _] = [0, 1, 2].map(|which: usize| {
                 let pair = before.get(which).zip(after.get(which));
                 pair.map_or(0.0, |(before, after)| (after - before).abs() / before.abs().max(1.0))

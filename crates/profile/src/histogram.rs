@@ -1,19 +1,20 @@
-//! Times in the steps of a log-linear histogram, 32 to each power of two of nanoseconds, as servers keep them
-//! (`runtime/include/flux/flow/time_histogram.hpp`). What is read from it is off by a 64th at most.
+//! Times, or sizes of values, in the steps of a log-linear histogram, 32 to each power of two, as servers keep them
+//! (`runtime/include/flux/flow/histogram.hpp`). What is read from it is off by a 64th at most. Times are in nanoseconds,
+//! sizes in bytes.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// How many times are in which step.
+/// How many amounts are in which step.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Deserialize, Serialize)]
 #[serde(from = "Written", into = "Written")]
 pub struct Histogram {
     measured: u64,
-    sum_ns: u64,
+    sum: u64,
     steps: BTreeMap<u64, u64>,
 }
 
-/// As it is in a profile.
+/// As it is in a profile: of times.
 #[derive(Default, Deserialize, Serialize)]
 #[serde(default)]
 struct Written {
@@ -26,20 +27,54 @@ struct Written {
     steps: Vec<(u64, u64)>,
 }
 
+/// Of sizes.
+#[derive(Default, Deserialize, Serialize)]
+#[serde(default)]
+struct WrittenBytes {
+    times: u64,
+    measured: u64,
+    sum_bytes: u64,
+    p50_bytes: u64,
+    p90_bytes: u64,
+    p99_bytes: u64,
+    steps: Vec<(u64, u64)>,
+}
+
+/// For serde: a histogram of sizes.
+pub mod bytes {
+    use super::{Histogram, WrittenBytes};
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+
+    /// Reads one.
+    ///
+    /// # Errors
+    /// Where it is none.
+    pub fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Histogram, D::Error> {
+        let written = WrittenBytes::deserialize(from)?;
+        Ok(Histogram::read(written.measured, written.sum_bytes, written.steps))
+    }
+
+    /// Writes one.
+    ///
+    /// # Errors
+    /// Where that cannot be written to.
+    pub fn serialize<S: Serializer>(of: &Histogram, to: S) -> Result<S::Ok, S::Error> {
+        let [p50_bytes, p90_bytes, p99_bytes] = [0.5, 0.9, 0.99].map(|part| of.quantile(part));
+        let (times, measured, sum_bytes, steps) = (of.times(), of.measured, of.sum, of.steps().collect());
+        WrittenBytes { times, measured, sum_bytes, p50_bytes, p90_bytes, p99_bytes, steps }.serialize(to)
+    }
+}
+
 impl From<Written> for Histogram {
     fn from(written: Written) -> Self {
-        let mut steps = BTreeMap::new();
-        for (begin, times) in written.steps {
-            add(&mut steps, begin, times);
-        }
-        Self { measured: written.measured, sum_ns: written.sum_ns, steps }
+        Self::read(written.measured, written.sum_ns, written.steps)
     }
 }
 
 impl From<Histogram> for Written {
     fn from(of: Histogram) -> Self {
-        let [p50_ns, p90_ns, p99_ns] = [0.5, 0.9, 0.99].map(|part| of.quantile_ns(part));
-        let (times, measured, sum_ns) = (of.times(), of.measured, of.sum_ns);
+        let [p50_ns, p90_ns, p99_ns] = [0.5, 0.9, 0.99].map(|part| of.quantile(part));
+        let (times, measured, sum_ns) = (of.times(), of.measured, of.sum);
         Self { times, measured, sum_ns, p50_ns, p90_ns, p99_ns, steps: of.steps.into_iter().collect() }
     }
 }
@@ -60,29 +95,37 @@ fn middle(begin: u64) -> u64 {
 }
 
 impl Histogram {
-    /// Of steps that begin at so many nanoseconds, with how many times are in each; all of them were measured. The sum
+    fn read(measured: u64, sum: u64, written: Vec<(u64, u64)>) -> Self {
+        let mut steps = BTreeMap::new();
+        for (begin, times) in written {
+            add(&mut steps, begin, times);
+        }
+        Self { measured, sum, steps }
+    }
+
+    /// Of steps that begin at so much, with how many times are in each; all of them were measured. The sum
     /// is that of the middles.
     pub fn of(steps: &[(u64, u64)]) -> Self {
         let mut all = Self::default();
         for (begin, times) in steps {
             add(&mut all.steps, *begin, *times);
             all.measured += times;
-            all.sum_ns += middle(*begin) * times;
+            all.sum += middle(*begin) * times;
         }
         all
     }
 
-    /// As many times as in another, none of which took any time.
+    /// As many times as in another, all of them 0.
     pub fn zeros_like(other: &Self) -> Self {
-        Self { measured: other.measured, sum_ns: 0, steps: BTreeMap::from([(0, other.times())]) }
+        Self { measured: other.measured, sum: 0, steps: BTreeMap::from([(0, other.times())]) }
     }
 
-    /// Whether nothing took any time.
+    /// Whether all of it is 0, or there is none.
     pub fn is_empty(&self) -> bool {
-        self.sum_ns == 0
+        self.sum == 0
     }
 
-    /// How many times are in it.
+    /// How many amounts are in it.
     pub fn times(&self) -> u64 {
         self.steps.values().fold(0, |sum, times| sum.saturating_add(*times))
     }
@@ -93,25 +136,25 @@ impl Histogram {
     }
 
     /// All of them together.
-    pub fn sum_ns(&self) -> u64 {
-        self.sum_ns
+    pub fn sum(&self) -> u64 {
+        self.sum
     }
 
-    /// The beginnings of the steps in which there are any, with how many, the shortest first.
+    /// The beginnings of the steps in which there are any, with how many, the smallest first.
     pub fn steps(&self) -> impl Iterator<Item = (u64, u64)> {
         self.steps.iter().map(|(begin, times)| (*begin, *times))
     }
 
     /// The mean; 0 where there is none.
-    pub fn mean_ns(&self) -> f64 {
+    pub fn mean(&self) -> f64 {
         match self.times() {
             0 => 0.0,
-            times => self.sum_ns as f64 / times as f64,
+            times => self.sum as f64 / times as f64,
         }
     }
 
-    /// A time that this part of all do not exceed; 0 where there is none.
-    pub fn quantile_ns(&self, part: f64) -> u64 {
+    /// An amount that this part of all do not exceed; 0 where there is none.
+    pub fn quantile(&self, part: f64) -> u64 {
         let wanted = (part * self.times() as f64).ceil().max(1.0) as u64;
         let mut so_far = 0_u64;
         for (begin, times) in &self.steps {
@@ -123,13 +166,18 @@ impl Histogram {
         0
     }
 
-    /// The times of both.
+    /// The largest; 0 where there is none.
+    pub fn largest(&self) -> u64 {
+        self.steps.last_key_value().map_or(0, |(begin, _)| middle(*begin))
+    }
+
+    /// Those of both.
     pub fn merge(&mut self, other: &Self) {
         for (begin, times) in &other.steps {
             add(&mut self.steps, *begin, *times);
         }
         self.measured = self.measured.saturating_add(other.measured);
-        self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
+        self.sum = self.sum.saturating_add(other.sum);
     }
 
     /// Those that came since an earlier look at the same.
@@ -141,7 +189,7 @@ impl Histogram {
         };
         Self {
             measured: self.measured.saturating_sub(earlier.measured),
-            sum_ns: self.sum_ns.saturating_sub(earlier.sum_ns),
+            sum: self.sum.saturating_sub(earlier.sum),
             steps: self.steps.iter().filter_map(left).collect(),
         }
     }

@@ -60,6 +60,12 @@ pub fn merge(into: &mut Profile, other: Profile) -> Result<(), String> {
             add_times(&mut one.times, &more.times);
         },
     );
+    add_each(
+        &mut into.value_sizes,
+        other.value_sizes,
+        |one| (one.from.clone(), one.to.clone()),
+        |one, more| one.bytes.merge(&more.bytes),
+    );
     // What waited at different times is no sum, and what flows held then is of each server.
     into.queues.clear();
     add(&mut into.memory.flows, other.memory.flows);

@@ -52,12 +52,12 @@ const KINDS: [(&str, &str); 7] = [
 fn values(of: &Times) -> [u64; 7] {
     [
         of.whole.times(),
-        of.ran.sum_ns(),
-        of.parked.sum_ns(),
-        of.waited.sum_ns(),
-        of.queued.sum_ns(),
-        of.branched.sum_ns(),
-        of.whole.sum_ns(),
+        of.ran.sum(),
+        of.parked.sum(),
+        of.waited.sum(),
+        of.queued.sum(),
+        of.branched.sum(),
+        of.whole.sum(),
     ]
 }
 

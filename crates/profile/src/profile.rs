@@ -1,6 +1,6 @@
 //! A profile, as far as it is used here. Members that are not known are left out, and what is missing is empty.
 
-use crate::histogram::Histogram;
+use crate::histogram::{self, Histogram};
 use crate::reuse::Reuse;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -46,6 +46,8 @@ pub struct Profile {
     pub flow_times: Vec<SourceTimes>,
     /// What nodes took, those that were called.
     pub node_times: Vec<NodeTimes>,
+    /// How large the values are that nodes are given, where that is not always the same by their types.
+    pub value_sizes: Vec<EdgeSizes>,
     /// The paths that whole flows took.
     pub paths: Vec<Path>,
     /// So many of the flows that were timed, with those that they stand for, took paths whose times are not known.
@@ -250,6 +252,17 @@ pub struct NodeTimes {
     pub line: u64,
     #[serde(flatten)]
     pub times: Times,
+}
+
+/// How large the values are that a node is given after another, or after a source.
+#[derive(Clone, PartialEq, Default, Debug, Deserialize, Serialize)]
+#[serde(default)]
+#[expect(missing_docs, reason = "their names say what they are")]
+pub struct EdgeSizes {
+    pub from: String,
+    pub to: String,
+    #[serde(with = "histogram::bytes")]
+    pub bytes: Histogram,
 }
 
 /// A path that flows took from their source to their end.

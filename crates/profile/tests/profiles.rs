@@ -36,6 +36,8 @@ fn profile(look: &[(u64, u64)], failed: u64) -> Profile {
         "failures": [{"name": "Look", "code": 5, "meaning": "error 5", "times": failed, "unhandled": failed}],
         "flow_times": [{"source": "Web", "whole": histogram(&[(4096, 300)]), "ran": histogram(&[(4096, 300)])}],
         "node_times": [node("Look", look), node("Send", &[(64, 300)])],
+        "value_sizes": [{"from": "Web", "to": "Look", "bytes": {"times": 200, "measured": 100, "sum_bytes": 20300,
+                         "steps": [[101, 190], [111, 10]]}}],
         "paths": [path("Web", 200, &["Web", "Look", "Send"]), path("Mail", 100, &["Mail", "Send"])],
         "what later versions add": 1
     });
@@ -88,12 +90,12 @@ fn counts_that_are_too_many_stay_at_the_most() {
 #[test]
 fn histograms_say_what_is_in_them() {
     let mut of = Histogram::of(&[(1024, 98), (1_048_576, 2)]);
-    assert_eq!((of.times(), of.quantile_ns(0.5), of.quantile_ns(0.99)), (100, 1040, 1_064_960));
+    assert_eq!((of.times(), of.quantile(0.5), of.quantile(0.99)), (100, 1040, 1_064_960));
     let before = of.clone();
     of.merge(&Histogram::of(&[(1024, 1), (64, 1)]));
     assert_eq!(of.steps().collect::<Vec<_>>(), [(64, 1), (1024, 99), (1_048_576, 2)]);
     assert_eq!(of.since(&before).steps().collect::<Vec<_>>(), [(64, 1), (1024, 1)]);
-    assert_eq!(Histogram::default().quantile_ns(0.5), 0);
+    assert_eq!(Histogram::default().quantile(0.5), 0);
 }
 
 #[test]
@@ -125,6 +127,42 @@ fn what_is_merged_adds_up() {
 }
 
 #[test]
+fn sizes_of_values_add_up_and_are_written_in_bytes() {
+    let mut one = profile(&[(1024, 200)], 0);
+    let mut other = profile(&[(1024, 200)], 0);
+    other.value_sizes[0].bytes = Histogram::of(&[(4096, 50)]);
+    let mut from_elsewhere = other.value_sizes[0].clone();
+    from_elsewhere.from = "Mail".to_owned();
+    other.value_sizes.push(from_elsewhere);
+    merge(&mut one, other).unwrap();
+    let written: Value = serde_json::from_str(&one.write()).unwrap();
+    let sizes = written["value_sizes"].as_array().unwrap();
+    assert_eq!(sizes.len(), 2);
+    assert_eq!((sizes[0]["from"].as_str(), sizes[0]["to"].as_str()), (Some("Web"), Some("Look")));
+    assert_eq!(sizes[0]["bytes"]["times"], 250);
+    assert_eq!(sizes[0]["bytes"]["measured"], 150);
+    assert_eq!(sizes[0]["bytes"]["sum_bytes"], 20_300 + 50 * 4160);
+    assert_eq!(sizes[0]["bytes"]["p50_bytes"], 101);
+    assert_eq!(sizes[0]["bytes"]["p99_bytes"], 4160);
+    assert_eq!(one.value_sizes[0].bytes.largest(), 4160);
+    assert_eq!(sizes[1]["from"], "Mail");
+}
+
+#[test]
+fn values_that_have_become_larger_are_found_and_nothing_else() {
+    let before = profile(&[(1024, 200)], 0);
+    let mut after = before.clone();
+    after.value_sizes[0].bytes = Histogram::of(&[(4096, 100)]);
+    let compared = compare(&before, &after).unwrap();
+    let found: Vec<_> = compared.differences.iter().filter(|one| one.is_significant).collect();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].of, Subject::Edge("Web".to_owned(), "Look".to_owned()));
+    let Figures::Sizes { before, after } = &found[0].figures else { panic!("{found:?}") };
+    assert_eq!((before, after), (&[101.5, 101.0, 111.0], &[4160.0; 3]));
+    assert!(compared.alone.is_empty());
+}
+
+#[test]
 fn a_node_that_has_become_slower_is_found_and_nothing_else() {
     let before = profile(&[(1024, 100), (1056, 100)], 3);
     let after = profile(&[(1152, 100), (1184, 100)], 30);
@@ -132,13 +170,7 @@ fn a_node_that_has_become_slower_is_found_and_nothing_else() {
     let found: Vec<_> = all.iter().filter(|one| one.is_significant).map(|one| (&one.of, &one.figures)).collect();
     let look = Subject::Node("Look".to_owned());
     assert!(found.iter().all(|(of, figures)| **of == look || matches!(figures, Figures::Part { .. })), "{found:?}");
-    let parts: Vec<_> = found
-        .iter()
-        .map(|(_, figures)| match figures {
-            Figures::Times { part, .. } => *part,
-            Figures::Part { of_what, .. } => of_what,
-        })
-        .collect();
+    let parts: Vec<_> = found.iter().map(|(_, figures)| figures.what()).collect();
     assert_eq!(parts, ["failed", "failed", "failed", "whole", "ran"]);
     assert!(compare(&before, &before).unwrap().differences.iter().all(|one| !one.is_significant));
 }
@@ -181,10 +213,7 @@ fn a_constraint_that_is_waited_for_more_often_or_held_longer_is_found() {
         let all = compare(before, after).unwrap().differences;
         let found = all.into_iter().filter(|one| one.is_significant).map(|one| {
             assert_eq!(one.of, Subject::Constraint("table".to_owned(), Mode::Change));
-            match one.figures {
-                Figures::Times { part, .. } => part,
-                Figures::Part { of_what, .. } => of_what,
-            }
+            one.figures.what()
         });
         found.collect::<Vec<_>>()
     };

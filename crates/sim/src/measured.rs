@@ -74,7 +74,7 @@ pub fn measured(flow: &Flow, json: &str) -> Result<Estimates, String> {
 
 /// How long processors worked outside of these nodes and of threads of sources, in seconds: for loops, for connections.
 fn outside_s(profile: &Profile, of: &BTreeSet<String>) -> f64 {
-    let ran = |node: &NodeTimes| node.times.ran.sum_ns() as f64 * 1e-9;
+    let ran = |node: &NodeTimes| node.times.ran.sum() as f64 * 1e-9;
     let in_nodes: f64 = profile.node_times.iter().filter(|node| of.contains(&node.name)).map(ran).sum();
     (profile.cpu_seconds - profile.source_cpu_seconds - profile.measuring_cpu_seconds - in_nodes).max(0.0)
 }

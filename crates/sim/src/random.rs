@@ -60,7 +60,7 @@ impl Random {
 }
 
 /// Times as a server has measured them: steps of a log-linear histogram, 32 to each power of two of nanoseconds
-/// (`runtime/include/flux/flow/time_histogram.hpp`).
+/// (`runtime/include/flux/flow/histogram.hpp`).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Histogram {
     /// The shortest time of each step, its width, and how many times are in it or before.

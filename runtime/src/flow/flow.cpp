@@ -143,11 +143,16 @@ void flow::run_on(runner &on) noexcept
     crowded_ = trace_.is_on() || timing_.is_on() || spans_.is_on() ? &somebody_waits : &on.looked_at();
 }
 
-void flow::look_up(node_number called) noexcept
+void flow::tell_and_give_way(node_number called) noexcept
 {
     if (crowded_ == &somebody_waits) {
         tell(called);
     }
+    give_way();
+}
+
+void flow::give_way() noexcept
+{
     if (held_ == 0 && runner_->crowded().load(std::memory_order_relaxed)) {
         const time_away queues(timing_, time_kind::queued);
         place_->give_way();
@@ -170,6 +175,26 @@ void flow::tell(node_number called) noexcept
     if (spans_.is_on()) {
         spans_.called(position());
     }
+}
+
+void flow::tell(node_number called, std::size_t given_bytes) noexcept
+{
+    tell(called);
+    if (timing_.is_on()) {
+        timing_.given(came_from(), called, given_bytes);
+    }
+}
+
+// The node that it has left. Of one that is at none yet: that which the flow was at that it is a branch of, or at last
+// its source.
+edge_origin flow::came_from() const noexcept
+{
+    for (const flow *each = this; each != nullptr; each = each->parent_) {
+        if (const node_number left = each->timing_.left(); left != no_node) {
+            return left;
+        }
+    }
+    return source_->as_origin();
 }
 
 void flow::count_failure(int error) noexcept

@@ -35,6 +35,7 @@ void flow_timing::begin(flow_times &to, std::uint32_t flows) noexcept
     of_node_ = of_flow_ = {};
     waited_for_next_ = {};
     is_back_ = false;
+    left_ = no_node;
     owed_.end();
     ready_at_ = never;
 }
@@ -200,8 +201,11 @@ void flow_timing::park_longer(std::chrono::nanoseconds time) noexcept
 // What was waited for its own constraints the flow has had since then; what was for the next one's it has now.
 void flow_timing::leave_node(node_number node) noexcept
 {
-    if (node != no_node && !std::exchange(is_back_, false) && flows_ != 0) {
-        to_->add_node(node, of_node_, flows_);
+    if (node != no_node) {
+        left_ = node;
+        if (!std::exchange(is_back_, false) && flows_ != 0) {
+            to_->add_node(node, of_node_, flows_);
+        }
     }
     of_node_[time_kind::waited] = waited_for_next_;
     of_flow_.add(of_node_);
@@ -215,6 +219,13 @@ void flow_timing::called(node_number before, node_number next) noexcept
     leave_node(before);
     if (owed_.is_on()) [[unlikely]] {
         owed_.calls(next);
+    }
+}
+
+void flow_timing::given(edge_origin from, node_number to, std::size_t bytes) noexcept
+{
+    if (flows_ != 0) {
+        to_->add_given(from, to, bytes, flows_);
     }
 }
 

@@ -7,7 +7,7 @@ namespace flux {
 
 struct path_times::entry {
     flow_end of;
-    time_histogram whole;
+    histogram whole;
     std::array<std::atomic<std::uint64_t>, time_kind_count> sums_ns = {};
 };
 

@@ -254,6 +254,18 @@ function times(vertex) {
   return ` Half of its calls take at most ${half}, 99 % at most ${most}: ${shares}.`;
 }
 
+function bytes(count) {
+  for (const [size, unit] of [[2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"]]) {
+    if (count >= size) return (count / size).toPrecision(count >= 100 * size ? 4 : 2) + " " + unit;
+  }
+  return count === 1 ? "1 byte" : count + " bytes";
+}
+
+function given(vertex) {
+  return (vertex.given || []).map((one) => ` From ${one.from} it is given ${bytes(one.p50_bytes)} at most half of the ` +
+    `times, ${bytes(one.p99_bytes)} at most 99 % of them, and ${bytes(one.largest_bytes)} at most.`).join("");
+}
+
 function tellChosen(graph, rateOf) {
   const vertex = graph.vertices.find((each) => each.id === chosen);
   if (!vertex) return;
@@ -261,7 +273,7 @@ function tellChosen(graph, rateOf) {
   const rate = rateOf ? `, ${amount(rateOf(vertex))} a second` : "";
   text(element("chosen"),
     `${vertex.label}${where}: ${vertex.count} flows came here${rate}; it failed ${vertex.failed} times.` +
-    times(vertex));
+    times(vertex) + given(vertex));
 }
 
 function show(graph, flows) {

@@ -100,10 +100,10 @@ std::string mode_text(const char *what, std::uint64_t taken, const hold_counts &
 {
     formatted_text text;
     text.add("%s %" PRIu64 " times", what, taken);
-    const auto add = [&](const char *before, const time_counts &of, const char *after) {
+    const auto add = [&](const char *before, const histogram_counts &of, const char *after) {
         if (of.times() != 0) {
             text.add("%s half of them for %.1f us at most, 99 %% for %.1f%s", before,
-                     static_cast<double>(of.quantile_ns(0.5)) / 1e3, static_cast<double>(of.quantile_ns(0.99)) / 1e3,
+                     static_cast<double>(of.quantile(0.5)) / 1e3, static_cast<double>(of.quantile(0.99)) / 1e3,
                      after);
         }
     };
@@ -236,14 +236,21 @@ std::string json_steps(const std::vector<step_count> &steps)
     return "[" + json.all + "]";
 }
 
-std::string json_times(const time_counts &counts)
+// Of amounts in this unit.
+std::string json_amounts(const histogram_counts &counts, const char *unit)
 {
     formatted_text json;
-    json.add("{\"times\": %" PRIu64 ", \"measured\": %" PRIu64 ", \"sum_ns\": %" PRIu64 ", \"p50_ns\": %" PRIu64
-             ", \"p90_ns\": %" PRIu64 ", \"p99_ns\": %" PRIu64 ", \"steps\": ",
-             counts.times(), counts.measured(), counts.sum_ns(), counts.quantile_ns(0.5), counts.quantile_ns(0.9),
-             counts.quantile_ns(0.99));
-    return json.all + json_steps(counts.steps()) + "}";
+    json.add("{\"times\": %" PRIu64 ", \"measured\": %" PRIu64 ", \"sum_%s\": %" PRIu64, counts.times(),
+             counts.measured(), unit, counts.sum());
+    for (const int percent : {50, 90, 99}) {
+        json.add(", \"p%d_%s\": %" PRIu64, percent, unit, counts.quantile(percent / 100.0));
+    }
+    return json.all + ", \"steps\": " + json_steps(counts.steps()) + "}";
+}
+
+std::string json_times(const histogram_counts &counts)
+{
+    return json_amounts(counts, "ns");
 }
 
 // Members of an object: the whole time, and each kind of which there is any.
@@ -251,7 +258,7 @@ std::string json_divided(const divided_counts &of)
 {
     std::string json = "\"whole\": " + json_times(of.whole);
     for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
-        if (of.of[kind].sum_ns() != 0) {
+        if (of.of[kind].sum() != 0) {
             const char *const name = time_kind_name(static_cast<time_kind>(kind));
             json += std::string(", \"") + name + "\": " + json_times(of.of[kind]);
         }
@@ -278,6 +285,10 @@ void add_times(formatted_text &json, const program &of, const run_facts &facts)
         const node_info &node = of.nodes[each.number];
         json.add("\"name\": %s, \"file\": %s, \"line\": %u, %s", quoted(node.name).c_str(),
                  quoted(node.file).c_str(), node.line, json_divided(each).c_str());
+    });
+    add_list(json, "value_sizes", facts.value_sizes, ",", [&](const edge_size_counts &each) {
+        json.add("\"from\": %s, \"to\": %s, \"bytes\": %s", quoted(origin_name(of, each.from)).c_str(),
+                 quoted(of.nodes[each.to].name).c_str(), json_amounts(each.bytes, "bytes").c_str());
     });
 }
 
@@ -373,11 +384,16 @@ double run_facts::held_each_ns(constraint_number number) const noexcept
         return static_cast<double>(sum_ns) / static_cast<double>(std::max<std::uint64_t>(times, 1));
     };
     if (number < constraint_times.size()) {
-        const time_counts &read = constraint_times[number].readers.holds;
-        const time_counts &changed = constraint_times[number].writers.holds;
-        return mean_of(read.sum_ns() + changed.sum_ns(), read.times() + changed.times());
+        const histogram_counts &read = constraint_times[number].readers.holds;
+        const histogram_counts &changed = constraint_times[number].writers.holds;
+        return mean_of(read.sum() + changed.sum(), read.times() + changed.times());
     }
     return mean_of(constraints[number].held_ns, constraints[number].timed);
+}
+
+const char *origin_name(const program &of, edge_origin from) noexcept
+{
+    return from < of.nodes.size() ? of.nodes[from].name : of.sources[from - of.nodes.size()].node.name;
 }
 
 std::string text_report(const program &of, const run_facts &facts)

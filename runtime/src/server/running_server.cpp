@@ -187,6 +187,7 @@ run_facts running_server::facts(facts_wanted wanted)
             wanted == facts_wanted::all ? runners_.marks_of_stacks() : std::vector<node_stack_mark>(),
             runners_.times().of_nodes(),
             runners_.times().of_sources(),
+            runners_.times().on_edges(),
             runners_.times().of_paths().counts(),
             runners_.times().of_paths().left_out(),
             runners_.times_of_constraints(),

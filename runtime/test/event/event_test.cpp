@@ -384,7 +384,8 @@ TEST(Event, FlowsWaitToStartWhereThereIsNoFiberForThem)
 template <class Call>
 void block(Call call)
 {
-    flux::running_flow->call_blocking(flux::running_flow->position(), call);
+    flux::running_flow->call(flux::running_flow->position());
+    flux::running_flow->beside_loops(call);
 }
 
 TEST(Event, ANodeThatBlocksHoldsUpNoLoop)

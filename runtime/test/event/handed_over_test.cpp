@@ -46,15 +46,15 @@ class HandedOver : public testing::Test
     }
 
     // How long all flows together were in their first node, and how much of that went to this.
-    std::chrono::nanoseconds first_node() const { return std::chrono::nanoseconds(of_first_node().whole.sum_ns()); }
+    std::chrono::nanoseconds first_node() const { return std::chrono::nanoseconds(of_first_node().whole.sum()); }
     std::chrono::nanoseconds first_node(flux::time_kind kind) const
     {
-        return std::chrono::nanoseconds(of_first_node().of[static_cast<std::size_t>(kind)].sum_ns());
+        return std::chrono::nanoseconds(of_first_node().of[static_cast<std::size_t>(kind)].sum());
     }
 
     std::chrono::nanoseconds first_node(flux::park_reason reason) const
     {
-        return std::chrono::nanoseconds(of_first_node().parked_for[static_cast<std::size_t>(reason)].sum_ns());
+        return std::chrono::nanoseconds(of_first_node().parked_for[static_cast<std::size_t>(reason)].sum());
     }
 
     static flux::resident &here() { return *flux::resident::running(); }

@@ -517,7 +517,8 @@ TEST_P(BranchThatBlocks, NodesThatBlockRunConcurrently)
 {
     std::barrier all_here(3);
     work = [&](flux::flow &flow, int, int branch) {
-        flow.call_blocking(static_cast<flux::node_number>(node_A + branch), [&] { all_here.arrive_and_wait(); });
+        flow.call(static_cast<flux::node_number>(node_A + branch));
+        flow.beside_loops([&] { all_here.arrive_and_wait(); });
         return outcome::done;
     };
     EXPECT_EQ(run(20, 1).of_source(0).finished[0], 20u);

@@ -24,17 +24,17 @@ using flux::time_kind;
 // How long those of a kind took, at this part of them.
 std::chrono::nanoseconds time_of(const divided_counts &of, time_kind kind, double part = 0.5)
 {
-    return std::chrono::nanoseconds(of.of[static_cast<std::size_t>(kind)].quantile_ns(part));
+    return std::chrono::nanoseconds(of.of[static_cast<std::size_t>(kind)].quantile(part));
 }
 
 std::chrono::nanoseconds sum_of(const divided_counts &of, time_kind kind)
 {
-    return std::chrono::nanoseconds(of.of[static_cast<std::size_t>(kind)].sum_ns());
+    return std::chrono::nanoseconds(of.of[static_cast<std::size_t>(kind)].sum());
 }
 
 std::chrono::nanoseconds sum_of(const divided_counts &of, flux::park_reason reason)
 {
-    return std::chrono::nanoseconds(of.parked_for[static_cast<std::size_t>(reason)].sum_ns());
+    return std::chrono::nanoseconds(of.parked_for[static_cast<std::size_t>(reason)].sum());
 }
 
 const divided_counts &of_node(const std::vector<divided_counts> &all, sample::node node)
@@ -129,13 +129,13 @@ added_up lives_and_parts(flux::strategy_kind strategy, std::size_t at_once)
     const divided_counts &flows = sources.front();
     EXPECT_EQ(flows.whole.times(), 20u);
     std::uint64_t parts = 0;
-    for (const flux::time_counts &each : flows.of) {
-        parts += each.sum_ns();
+    for (const flux::histogram_counts &each : flows.of) {
+        parts += each.sum();
     }
-    EXPECT_EQ(parts, flows.whole.sum_ns());
+    EXPECT_EQ(parts, flows.whole.sum());
     const auto paths = running.all.times().of_paths().counts();
     EXPECT_EQ(paths.size(), 1u) << "they all took one";
-    EXPECT_EQ(paths.front().whole.sum_ns(), flows.whole.sum_ns());
+    EXPECT_EQ(paths.front().whole.sum(), flows.whole.sum());
     return {lives.load(), std::chrono::nanoseconds(parts)};
 }
 

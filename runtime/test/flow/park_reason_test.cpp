@@ -48,14 +48,14 @@ class ParkReasons : public testing::Test
         EXPECT_EQ(nodes.size(), 1u);
         std::uint64_t sum = 0;
         for (std::size_t reason = 0; reason < flux::park_reason_count; ++reason) {
-            if (const flux::time_counts &counts = nodes.at(0).parked_for[reason]; counts.times() != 0) {
+            if (const flux::histogram_counts &counts = nodes.at(0).parked_for[reason]; counts.times() != 0) {
                 EXPECT_EQ(counts.times(), 1u) << "of those alone that have some";
-                all[static_cast<park_reason>(reason)] = std::chrono::nanoseconds(counts.sum_ns());
-                sum += counts.sum_ns();
+                all[static_cast<park_reason>(reason)] = std::chrono::nanoseconds(counts.sum());
+                sum += counts.sum();
             }
         }
-        EXPECT_EQ(sum, nodes.at(0).of[static_cast<std::size_t>(flux::time_kind::parked)].sum_ns());
-        EXPECT_EQ(times.of_sources().at(0).parked_for[static_cast<std::size_t>(park_reason::sleep)].sum_ns(),
+        EXPECT_EQ(sum, nodes.at(0).of[static_cast<std::size_t>(flux::time_kind::parked)].sum());
+        EXPECT_EQ(times.of_sources().at(0).parked_for[static_cast<std::size_t>(park_reason::sleep)].sum(),
                   static_cast<std::uint64_t>(all[park_reason::sleep].count()));
         return all;
     }

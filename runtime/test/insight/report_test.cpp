@@ -52,7 +52,7 @@ flux::run_facts some_facts(flux::runner &on)
     facts.failures = {{sample::node_End, 5, 3, 2}, {flux::no_node, flux::exception_thrown, 1, 0}};
     facts.abandoned = {{sample::source_Listen, sample::node_One, 1, std::chrono::milliseconds(30'100)},
                          {sample::source_Spread, flux::no_node, 2, std::chrono::milliseconds(0)}};
-    const flux::time_counts twice({{64, 66, 2}}, 130, 1);
+    const flux::histogram_counts twice({{64, 66, 2}}, 130, 1);
     facts.flows_made = 3;
     facts.flow_bytes = 900;
     facts.time = std::chrono::milliseconds(12'500);
@@ -278,7 +278,7 @@ TEST(Report, TellsWhatFlowsOfAPathTook)
     flux::runner on(sample::program);
     flux::run_facts facts = some_facts(on);
     facts.path_times = {{{sample::source_Listen, flux::outcome::done, false, 1},
-                         flux::time_counts({{64, 66, 2}}, 130, 2),
+                         flux::histogram_counts({{64, 66, 2}}, 130, 2),
                          {100, 20, 0, 10, 0}}};
     facts.path_times_left_out = 17;
     const std::string json = flux::json_report(sample::program, facts, "pool");
@@ -293,7 +293,7 @@ TEST(Report, TellsReadersBesideWriters)
 {
     flux::runner on(sample::program);
     flux::run_facts facts = some_facts(on);
-    const flux::time_counts twice({{64, 66, 2}}, 130, 2);
+    const flux::histogram_counts twice({{64, 66, 2}}, 130, 2);
     const flux::key_text key(std::string_view("a \"b\""));
     facts.constraint_times = {{{twice, {}}, {{}, twice}, {{0xbeef, 3, 1, key}, {1, 2, 0}}, 17}};
     const std::string none = R"({"times": 0, "measured": 0, "sum_ns": 0, "p50_ns": 0, "p90_ns": 0, "p99_ns": 0, )"

@@ -52,7 +52,7 @@ inline flux::program_lock lock_shared{0};
 /// A step that calls a concrete node.
 inline bool step(flux::flow &flow, node which, const char *label, Listen_out &values)
 {
-    flow.call(which);
+    flow.call(which, values.trace);
     values.trace.emplace_back(label);
     if (work) {
         work(values);

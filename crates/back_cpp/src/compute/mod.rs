@@ -305,7 +305,7 @@ fn predicate_function(context: &Context<'_>, id: PredicateId, predicate: &Predic
 }
 
 /// A value that is only looked at: a scalar itself, any other by reference.
-fn passed(ty: &Type, name: &str) -> Declarator {
+pub(crate) fn passed(ty: &Type, name: &str) -> Declarator {
     match ty.is_scalar() {
         _ if ty.is_array() => {
             let array = ty.array().to_owned();

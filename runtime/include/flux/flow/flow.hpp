@@ -19,6 +19,7 @@
 #include "flux/flow/flow_spans.hpp"
 #include "flux/flow/flow_timing.hpp"
 #include "flux/flow/flow_trace.hpp"
+#include "flux/flow/value_size.hpp"
 #include "flux/list/intrusive_list.hpp"
 #include "flux/moment.hpp"
 #include "flux/waiting/node_number.hpp"
@@ -61,22 +62,23 @@ class flow : public listed<flow>
 
     // What generated code says.
 
-    /// The node is called next. Inline, although it is called for each node: it is a few instructions.
-    [[gnu::always_inline]] void call(node_number node) noexcept
+    /// The node is called next, and given these values. Inline, although it is called for each node: it is a few
+    /// instructions.
+    template <class... Values>
+    [[gnu::always_inline]] void call(node_number node, const Values &...values) noexcept
     {
         if (crowded_->load(std::memory_order_relaxed)) [[unlikely]] {
-            look_up(node);
+            look_up(node, values...);
         }
         move_to(node);
         ++counters_.calls;
     }
 
-    /// As `call`, of a node that is `blocking`: runs `node_call()`, which calls it, where that holds up no other flow.
-    /// Throws what that throws.
+    /// Runs `node_call()`, which calls the node that was called last and is `blocking`, where that holds up no other
+    /// flow. Throws what that throws.
     template <class Call>
-    void call_blocking(node_number node, Call node_call)
+    void beside_loops(Call node_call)
     {
-        call(node);
         run_blocking({[](void *the) { (*static_cast<Call *>(the))(); }, &node_call});
     }
 
@@ -365,8 +367,24 @@ class flow : public listed<flow>
     void cancel_branches(std::size_t from) noexcept;
     void run_blocking(blocking_call call);
     void run_on_stack(std::size_t bytes, blocking_call call);
-    void look_up(node_number called) noexcept;
+    // Also where it is not timed, it looks as often as else: what it asks first is whether anybody wants to know.
+    template <class... Values>
+    [[gnu::always_inline]] void look_up(node_number called, const Values &...given) noexcept
+    {
+        if constexpr ((has_fixed_size<Values> && ...)) {
+            tell_and_give_way(called);
+        } else {
+            if (crowded_ == &somebody_waits) [[unlikely]] {
+                tell(called, size_of_values(given...));
+            }
+            give_way();
+        }
+    }
+    void tell_and_give_way(node_number called) noexcept;
+    void give_way() noexcept;
     void tell(node_number called) noexcept;
+    [[gnu::cold]] void tell(node_number called, std::size_t given_bytes) noexcept;
+    edge_origin came_from() const noexcept;
 
     path_number path_ = 0;
     counters counters_;

@@ -55,6 +55,10 @@ class flow_timing
     void runs() noexcept;
     /// It has been at `before` (`no_node` where it was at none), and calls the next node now.
     void called(node_number before, node_number next = no_node) noexcept;
+    /// The node that it called last was given values of so many bytes, from there (`edge_sizes.hpp`).
+    void given(edge_origin from, node_number to, std::size_t bytes) noexcept;
+    /// The node that it was at last and has left; `no_node` where there is none.
+    node_number left() const noexcept { return left_; }
     /// It does not run until it goes on; the time between was of this kind, or it was parked for this.
     void stops() noexcept;
     void goes_on(time_kind away) noexcept;
@@ -82,6 +86,7 @@ class flow_timing
     std::uint32_t flows_ = 1;
     // Whether the node that it is at has had its time, as it is back there from a parallel step.
     bool is_back_ = false;
+    node_number left_ = no_node;
     moment since_;
     // When its thread's clock was read last, and what that said.
     moment read_at_;

@@ -7,7 +7,7 @@
 
 #include "flux/flow/divided_time.hpp"
 #include "flux/flow/outcome.hpp"
-#include "flux/flow/time_histogram.hpp"
+#include "flux/flow/histogram.hpp"
 
 #include <array>
 #include <atomic>
@@ -33,7 +33,7 @@ struct flow_end {
 /// What the flows of a path had taken when that was asked.
 struct path_time_counts {
     flow_end of;
-    time_counts whole;
+    histogram_counts whole;
     /// What that went to, together, in nanoseconds: by `time_kind`.
     std::array<std::uint64_t, time_kind_count> sums_ns;
 };

@@ -78,7 +78,11 @@ class path_graph
 ///                                             are the times of its calls and which part of them went to what
 ///         {"id": 4, "label": "Compress", "file": "image.flux", "line": 9, "p50_ns": 1200, "p99_ns": 1500,
 ///          "shares": {"ran": 0.9, "parked": 0.1, "waited": 0, "queued": 0, "branched": 0},
-///          "parked_for": {"read": 0.1}, "count": 1, "failed": 0}
+///          "parked_for": {"read": 0.1}, "count": 1, "failed": 0,
+///          "given": [                         how large the values are that it is given, after which node or source;
+///                                             none where their types say it
+///            {"from": "ReadInFromDisk", "p50_bytes": 101, "p99_bytes": 103, "largest_bytes": 103}
+///          ]}
 ///       ],
 ///       "ways": [
 ///         {"from": 4, "to": 5, "count": 1}

@@ -83,6 +83,13 @@
 ///                                             time of a step, in nanoseconds, and how many times are in it
 ///         {"name": "Compress", "file": "image.flux", "line": 9, "whole": {as above}, "ran": {…}, …}
 ///       ],
+///       "value_sizes": [                      of the edges of the graph, the values that the node `to` was given after
+///                                             `from`, a node or a source, in these flows: together, in bytes
+///                                             (`flow/value_size.hpp`). Edges are left out whose values have one size
+///                                             by their types (`flow/edge_sizes.hpp`)
+///         {"from": "ReadRequest", "to": "Compress", "bytes": {"times": 66, "measured": 65, "sum_bytes": 6600,
+///          "p50_bytes": 101, "p90_bytes": 101, "p99_bytes": 101, "steps": [[100, 66]]}}
+///       ],
 ///       "paths": [                            of whole flows, most frequent first; what those took that were timed,
 ///                                             and what that went to, together, for those 256 paths that timed flows
 ///                                             took first (`flow/path_times.hpp`)
@@ -135,6 +142,8 @@ struct run_facts {
     /// As far as the flows that were timed show it.
     std::vector<divided_counts> node_times = {};
     std::vector<divided_counts> source_times = {};
+    /// Of those edges that have sizes to tell.
+    std::vector<edge_size_counts> value_sizes = {};
     /// Those that have room (`flow/path_times.hpp`), and how many flows took others.
     std::vector<path_time_counts> path_times = {};
     std::uint64_t path_times_left_out = 0;
@@ -160,6 +169,9 @@ struct run_facts {
     /// How long a hold of the constraint of this number took, in the mean, as far as those that were timed show it.
     double held_each_ns(constraint_number number) const noexcept;
 };
+
+/// The node or the source that an edge comes from.
+const char *origin_name(const program &of, edge_origin from) noexcept;
 
 /// The report for people.
 std::string text_report(const program &of, const run_facts &facts);

@@ -125,6 +125,9 @@ class source
     /// The name of a node of the program; the source's own for `no_node`.
     const char *node_name(node_number node) const noexcept;
 
+    /// Where an edge begins that its flows take first.
+    edge_origin as_origin() const noexcept { return static_cast<edge_origin>(program_.nodes.size() + number_); }
+
     /// Where goes what its flows take.
     flow_times &times() const noexcept { return times_; }
 

@@ -29,16 +29,19 @@ class flow
     flow() = default;
     flow(const flow &) = delete;
 
-    void call(node_number node) noexcept { called.push_back(node); }
+    template <class... Values>
+    void call(node_number node, const Values &...) noexcept
+    {
+        called.push_back(node);
+    }
     template <class Call>
     void on_stack(std::size_t, Call node_call)
     {
         node_call();
     }
     template <class Call>
-    void call_blocking(node_number node, Call node_call)
+    void beside_loops(Call node_call)
     {
-        call(node);
         node_call();
     }
     void dispatch(node_number) noexcept {}
