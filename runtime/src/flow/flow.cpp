@@ -177,12 +177,13 @@ void flow::tell(node_number called) noexcept
     }
 }
 
-void flow::tell(node_number called, std::size_t given_bytes) noexcept
+void flow::tell_and_give_way(node_number called, std::size_t given_bytes) noexcept
 {
     tell(called);
     if (timing_.is_on()) {
         timing_.given(came_from(), called, given_bytes);
     }
+    give_way();
 }
 
 // The node that it has left. Of one that is at none yet: that which the flow was at that it is a branch of, or at last

@@ -367,7 +367,8 @@ class flow : public listed<flow>
     void cancel_branches(std::size_t from) noexcept;
     void run_blocking(blocking_call call);
     void run_on_stack(std::size_t bytes, blocking_call call);
-    // Also where it is not timed, it looks as often as else: what it asks first is whether anybody wants to know.
+    // The sizes of values are asked for only where somebody may want to know. There is one call on each way, so that
+    // who calls this needs no more registers for what hardly ever happens.
     template <class... Values>
     [[gnu::always_inline]] void look_up(node_number called, const Values &...given) noexcept
     {
@@ -375,15 +376,16 @@ class flow : public listed<flow>
             tell_and_give_way(called);
         } else {
             if (crowded_ == &somebody_waits) [[unlikely]] {
-                tell(called, size_of_values(given...));
+                tell_and_give_way(called, size_of_values(given...));
+            } else {
+                give_way();
             }
-            give_way();
         }
     }
     void tell_and_give_way(node_number called) noexcept;
     void give_way() noexcept;
+    [[gnu::cold]] void tell_and_give_way(node_number called, std::size_t given_bytes) noexcept;
     void tell(node_number called) noexcept;
-    [[gnu::cold]] void tell(node_number called, std::size_t given_bytes) noexcept;
     edge_origin came_from() const noexcept;
 
     path_number path_ = 0;

@@ -76,7 +76,7 @@ try {
     ReadInFromDisk_in ReadInFromDisk_input{in.socket, in.close, in.request};
     ReadInFromDisk_out ReadInFromDisk_output{};
     try {
-        flow.call(node_ReadInFromDisk);
+        flow.call(node_ReadInFromDisk, ReadInFromDisk_input.request);
         error = ::ReadInFromDisk(&ReadInFromDisk_input, &ReadInFromDisk_output);
     } catch (...) {
         error = flow.caught();
@@ -87,7 +87,7 @@ try {
         // image.flux:28: handle error ReadInFromDisk => FourOhFour;
         int FourOhFour_error = 0;
         try {
-            flow.call(node_FourOhFour);
+            flow.call(node_FourOhFour, ReadInFromDisk_input.request);
             ::FourOhFour(&ReadInFromDisk_input, error);
         } catch (...) {
             FourOhFour_error = flow.caught();
@@ -104,7 +104,7 @@ try {
                                ReadInFromDisk_output.rgb_data};
     Compress_out Compress_output{};
     try {
-        flow.call(node_Compress);
+        flow.call(node_Compress, Compress_input.request, Compress_input.rgb_data);
         error = ::Compress(&Compress_input, &Compress_output);
     } catch (...) {
         error = flow.caught();
@@ -119,7 +119,7 @@ try {
     StoreInCache_out StoreInCache_output{};
     try {
         const flux::hold hold_cache(flow, lock_cache, flux::mode::write);
-        flow.call(node_StoreInCache);
+        flow.call(node_StoreInCache, StoreInCache_input.request);
         error = ::StoreInCache(&StoreInCache_input, &StoreInCache_output);
     } catch (...) {
         error = flow.caught();
@@ -176,7 +176,7 @@ flux::outcome Image(flux::flow &flow, Image_in &in)
     CheckCache_out CheckCache_output{};
     try {
         const flux::hold hold_cache(flow, lock_cache, flux::mode::write);
-        flow.call(node_CheckCache);
+        flow.call(node_CheckCache, CheckCache_input.request);
         error = ::CheckCache(&CheckCache_input, &CheckCache_output);
     } catch (...) {
         error = flow.caught();
@@ -189,7 +189,7 @@ flux::outcome Image(flux::flow &flow, Image_in &in)
     // image.flux:21: Handler
     Handler_in Handler_input{CheckCache_output.socket, CheckCache_output.close, CheckCache_output.request};
     Handler_out Handler_output{};
-    flow.call(node_Handler);
+    flow.call(node_Handler, Handler_input.request);
     const flux::outcome Handler_outcome = Handler(flow, Handler_input, Handler_output);
     if (Handler_outcome == flux::outcome::ended) {
         return flow.ended(1);
@@ -202,7 +202,7 @@ flux::outcome Image(flux::flow &flow, Image_in &in)
     Write_in Write_input{Handler_output.socket, Handler_output.close, Handler_output.request};
     Write_out Write_output{};
     try {
-        flow.call(node_Write);
+        flow.call(node_Write, Write_input.request);
         error = ::Write(&Write_input, &Write_output);
     } catch (...) {
         error = flow.caught();
@@ -216,7 +216,7 @@ flux::outcome Image(flux::flow &flow, Image_in &in)
     Complete_in Complete_input{Write_output.socket, Write_output.close, Write_output.request};
     try {
         const flux::hold hold_cache(flow, lock_cache, flux::mode::write);
-        flow.call(node_Complete);
+        flow.call(node_Complete, Complete_input.request);
         error = ::Complete(&Complete_input);
     } catch (...) {
         error = flow.caught();

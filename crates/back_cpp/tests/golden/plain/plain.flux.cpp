@@ -73,7 +73,7 @@ try {
         Lower_in Lower_input{std::move(in.wanted), in.cents};
         Lower_out Lower_output{};
         try {
-            flow.call(node_Lower);
+            flow.call(node_Lower, Lower_input.wanted);
             error = ::Lower(std::move(Lower_input.wanted), Lower_input.cents, &Lower_output.wanted,
                             &Lower_output.cents);
         } catch (...) {
@@ -137,7 +137,7 @@ try {
     Check_in Check_input{std::move(Find_output.wanted)};
     Check_out Check_output{};
     try {
-        flow.call(node_Check);
+        flow.call(node_Check, Check_input.wanted);
         error = flux::take(::Check(std::move(Check_input.wanted), Check_output.wanted));
     } catch (...) {
         error = flow.caught();
@@ -150,7 +150,7 @@ try {
     // plain.flux:14: Price
     Price_out Price_output{};
     try {
-        flow.call(node_Price);
+        flow.call(node_Price, Check_output.wanted);
         ::Price(Check_output.wanted, Price_output.wanted, Price_output.cents);
     } catch (...) {
         error = flow.caught();
@@ -163,7 +163,7 @@ try {
     // plain.flux:14: Discount
     Discount_in Discount_input{std::move(Price_output.wanted), Price_output.cents};
     Discount_out Discount_output{};
-    flow.call(node_Discount);
+    flow.call(node_Discount, Discount_input.wanted);
     const flux::outcome Discount_outcome = Discount(flow, Discount_input, Discount_output);
     if (Discount_outcome == flux::outcome::failed) {
         return flow.failed(3);
@@ -173,7 +173,7 @@ try {
     Old_in Old_input{std::move(Discount_output.wanted), Discount_output.cents};
     Old_out Old_output{};
     try {
-        flow.call(node_Old);
+        flow.call(node_Old, Old_input.wanted);
         error = ::Old(&Old_input, &Old_output);
     } catch (...) {
         error = flow.caught();
@@ -187,7 +187,7 @@ try {
     Label_in Label_input{std::move(Old_output.wanted), Old_output.cents};
     Label_out Label_output{};
     try {
-        flow.call(node_Label);
+        flow.call(node_Label, Label_input.wanted);
         Label_output.text = ::Label(&Label_input.wanted, Label_input.cents);
     } catch (...) {
         error = flow.caught();
@@ -200,7 +200,7 @@ try {
     // plain.flux:14: Print
     Print_in Print_input{std::move(Label_output.text)};
     try {
-        flow.call(node_Print);
+        flow.call(node_Print, Print_input.text);
         ::Print(decltype(Print_input.text)(Print_input.text));
     } catch (...) {
         error = flow.caught();
@@ -211,7 +211,7 @@ try {
         // plain.flux:22: handle error Print => Unprinted;
         int Unprinted_error = 0;
         try {
-            flow.call(node_Unprinted);
+            flow.call(node_Unprinted, Print_input.text);
             ::Unprinted(&Print_input, error);
         } catch (...) {
             Unprinted_error = flow.caught();
