@@ -60,6 +60,8 @@ flux::run_facts some_facts(flux::runner &on)
     facts.measuring_cpu_time = std::chrono::microseconds(2'500);
     facts.making_a_thread = std::chrono::microseconds(28);
     facts.node_times = {{sample::node_One, twice, {twice}, {}}};
+    const auto from_listen = static_cast<flux::edge_origin>(std::size(sample::nodes) + sample::source_Listen);
+    facts.value_sizes = {{from_listen, sample::node_Begin, {{{100, 101, 3}}, 300, 2}}};
     return facts;
 }
 
@@ -204,6 +206,12 @@ const char *const some_json = R"({
               R"("measured": 1, "sum_ns": 130, "p50_ns": 65, "p90_ns": 65, "p99_ns": 65, )"
               R"("steps": [[64, 2]]}, "ran": {"times": 2, )"
               R"("measured": 1, "sum_ns": 130, "p50_ns": 65, "p90_ns": 65, "p99_ns": 65, "steps": [[64, 2]]}}
+  ],
+  "value_sizes": [
+    {"from": "Listen", "to": "Begin", "bytes": {"times": 3, "measured": 2, "sum_bytes": 300, "p50_bytes": 100, )"
+                                                                                R"("p90_bytes": 100, )"
+                                                                                R"("p99_bytes": 100, )"
+                                                                                R"("steps": [[100, 3]]}}
   ],
   "paths": [
     {"source": "Listen", "exit": "done", "number": 1, "count": 6, "share": 0.600000, )"
