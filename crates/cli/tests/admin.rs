@@ -228,7 +228,8 @@ fn its_profile_tells_how_large_the_values_on_edges_are() {
     let metrics = asked.page(&[], "/metrics");
     for line in [
         "# TYPE flux_value_bytes summary\n",
-        "flux_value_bytes_sum{from=\"Check\",to=\"Count\"} 33000\nflux_value_bytes_count{from=\"Check\",to=\"Count\"} 40\n",
+        "flux_value_bytes_sum{from=\"Check\",to=\"Count\"} 33000\n",
+        "flux_value_bytes_count{from=\"Check\",to=\"Count\"} 40\n",
     ] {
         assert!(metrics.contains(line), "{metrics}");
     }

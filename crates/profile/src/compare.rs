@@ -1,9 +1,10 @@
 //! What is different between two profiles of one program, and whether that is more than chance.
 //!
 //! The times of each source and node are compared whole and by what they went to, and how often each fails; of each
-//! constraint, for those who read and those who change, how often they wait, how long each wait is and each hold; and on
-//! each edge of the graph how large the values are. What is in one of the profiles alone has appeared or gone. Of many comparisons some look different by chance, so chances
-//! are corrected for how many there are (Holm, "A simple sequentially rejective multiple test procedure", 1979).
+//! constraint, for those who read and those who change, how often they wait, how long each wait is and each hold; and
+//! on each edge of the graph how large the values are. What is in one of the profiles alone has appeared or gone. Of
+//! many comparisons some look different by chance, so chances are corrected for how many there are (Holm, "A simple
+//! sequentially rejective multiple test procedure", 1979).
 
 use crate::histogram::Histogram;
 use crate::profile::{Flows, Holds, Profile, Times};

@@ -1,6 +1,6 @@
 //! Times, or sizes of values, in the steps of a log-linear histogram, 32 to each power of two, as servers keep them
-//! (`runtime/include/flux/flow/histogram.hpp`). What is read from it is off by a 64th at most. Times are in nanoseconds,
-//! sizes in bytes.
+//! (`runtime/include/flux/flow/histogram.hpp`). What is read from it is off by a 64th at most. Times are in
+//! nanoseconds, sizes in bytes.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
