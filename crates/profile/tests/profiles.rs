@@ -37,7 +37,7 @@ fn profile(look: &[(u64, u64)], failed: u64) -> Profile {
         "flow_times": [{"source": "Web", "whole": histogram(&[(4096, 300)]), "ran": histogram(&[(4096, 300)])}],
         "node_times": [node("Look", look), node("Send", &[(64, 300)])],
         "value_sizes": [{"from": "Web", "to": "Look", "bytes": {"times": 200, "measured": 100, "sum_bytes": 20300,
-                         "steps": [[101, 190], [111, 10]]}}],
+                         "steps": [[100, 190], [110, 10]]}}],
         "paths": [path("Web", 200, &["Web", "Look", "Send"]), path("Mail", 100, &["Mail", "Send"])],
         "what later versions add": 1
     });
