@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <map>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -218,37 +217,24 @@ int NextBytes(NextBytes_in *in, NextBytes_out *out)
 
 int Join(Join_in *in, Join_out *out)
 {
-    // All who join are of one loop, the first that asks; others have nothing to do.
-    static std::mutex claiming;
-    static auto &claimed = *new std::map<std::string, const flux::io *>;
-    const auto is_ours = [&] {
-        const std::lock_guard alone(claiming);
-        return claimed.emplace(in->process, &flux::running_io()).first->second == &flux::running_io();
-    };
-    const auto is_first_run = [&] {
-        const std::lock_guard alone(claiming);
-        return claimed.emplace(std::string(in->process) + " has run", nullptr).second;
-    };
     process &of = process::of(in->process);
     of.bindings_in(in->bindings);
     const binding &to = of.bind(in->channel, in->binding);
-    // Where nobody joins there is one run.
-    if (!is_ours() || (to.connects && !is_first_run())) {
+    flux::source &source = flux::running_flow->from();
+    if (!to.connects) {
+        const flux::endpoint at(to.addresses.front().c_str());
+        std::vector<flux::connection *> clients;
+        out->self.all = std::make_shared<run>(of);
+        const int error = tcp::next_peers(at, milliseconds(in->idle_ms), in->unix_mode, to.joined, clients);
+        out->self.all->join(std::move(clients));
+        return error;
+    }
+    // Where nobody joins there is one run, of the first loop.
+    if (!source.is_first() || std::exchange(source.state<bool>(), true)) {
         flux::park own(*flux::running_flow, flux::park_reason::flow);
         return error_of(own.wait());
     }
     out->self.all = std::make_shared<run>(of);
-    if (to.connects) {
-        return 0;
-    }
-    while (out->self.all->joined().size() != to.joined) {
-        flux::connection *one = nullptr;
-        const flux::endpoint at(to.addresses.front().c_str());
-        if (const int error = tcp::next_peer(at, milliseconds(in->idle_ms), in->unix_mode, one); error != 0) {
-            return error;
-        }
-        out->self.all->join(*one);
-    }
     return 0;
 }
 

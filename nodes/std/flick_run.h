@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace flick {
@@ -70,8 +71,8 @@ class run : public std::enable_shared_from_this<run>
     /// That of a channel at this index; null where it is not connected.
     end *at(std::size_t channel, std::size_t element) const noexcept;
 
-    /// A client that others wait for, too; the calling flow has its connection.
-    void join(flux::connection &one) { joined_.push_back(&one); }
+    /// The clients that have made it together; the calling flow has their connections.
+    void join(std::vector<flux::connection *> all) noexcept { joined_ = std::move(all); }
     const std::vector<flux::connection *> &joined() const noexcept { return joined_; }
 
     /// An end is there.

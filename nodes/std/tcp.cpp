@@ -110,6 +110,14 @@ flux::connections *served_at(const flux::endpoint &at)
     return nullptr;
 }
 
+// The same; of connections that are given as soon as they are there.
+flux::connections &peers_at(const flux::endpoint &at, milliseconds idle, const char *unix_mode, layer_of layer)
+{
+    flux::connections *const known = served_at(at);
+    return known != nullptr ? *known
+                            : serve_at(at, unix_mode, flux::first_given::at_once, {idle, milliseconds(0)}, layer);
+}
+
 // When what has begun by then has had so much time.
 flux::moment end_of(flux::moment begin, long limit_ms)
 {
@@ -162,14 +170,22 @@ int next_message(const flux::endpoint &at, const message_limits &limits, const c
 int next_peer(const flux::endpoint &at, milliseconds idle, const char *unix_mode, flux::connection *&connection,
               layer_of layer)
 {
-    flux::connections *all = served_at(at);
-    if (all == nullptr) {
-        all = &serve_at(at, unix_mode, flux::first_given::at_once, {idle, milliseconds(0)}, layer);
-    }
-    if (const int error = flux::take(all->next(), connection); error != 0) {
+    if (const int error = flux::take(peers_at(at, idle, unix_mode, layer).next(), connection); error != 0) {
         return error;
     }
     connection->limit_waits(idle);
+    return 0;
+}
+
+int next_peers(const flux::endpoint &at, milliseconds idle, const char *unix_mode, std::size_t count,
+               std::vector<flux::connection *> &group)
+{
+    if (const int error = flux::take(peers_at(at, idle, unix_mode, nullptr).next_group(count, group)); error != 0) {
+        return error;
+    }
+    for (flux::connection *const each : group) {
+        each->limit_waits(idle);
+    }
     return 0;
 }
 

@@ -7,7 +7,9 @@
 #include "flux/read_message.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <utility>
+#include <vector>
 
 namespace tcp {
 
@@ -28,6 +30,11 @@ int next_request(const flux::endpoint &at, const message_limits &limits, const c
                  flux::connection *&connection);
 int next_peer(const flux::endpoint &at, std::chrono::milliseconds idle, const char *unix_mode,
               flux::connection *&connection, layer_of layer = nullptr);
+
+/// So many new connections that belong together: no other instance of the source accepts any in between. Throws
+/// `std::bad_alloc`.
+int next_peers(const flux::endpoint &at, std::chrono::milliseconds idle, const char *unix_mode, std::size_t count,
+               std::vector<flux::connection *> &group);
 
 /// The next message of any connection at this address: the connection, and `into` as it is then. Clients that are sent
 /// away are told the last words. Those that begin the other protocol speak that; whenever something has come there the

@@ -47,6 +47,19 @@ constexpr std::chrono::milliseconds rest_step{5};
 /// So long a connection leaves.
 constexpr std::chrono::seconds leaving_time{2};
 
+/// While it exists the peers that come belong together.
+class gathering
+{
+  public:
+    explicit gathering(arrivals &of) noexcept : of_(of) { of_.gather(true); }
+    gathering(const gathering &) = delete;
+    gathering &operator=(const gathering &) = delete;
+    ~gathering() { of_.gather(false); }
+
+  private:
+    arrivals &of_;
+};
+
 } // namespace
 
 connections::connections(io &through, listener &from, first_given first, silence_limits limits, stream_layer *layer)
@@ -87,6 +100,21 @@ io_result<connection *> connections::next() noexcept
             return ready;
         }
     }
+}
+
+io_result<void> connections::next_group(std::size_t size, std::vector<connection *> &group)
+{
+    group.reserve(group.size() + size);
+    const gathering own(*arrivals_);
+    while (size != 0) {
+        const io_result<connection *> came = next();
+        if (!came.has_value()) {
+            return unexpected(came.error());
+        }
+        group.push_back(*came);
+        --size;
+    }
+    return {};
 }
 
 io_result<connection *> connections::next(message_parse &into, last_words *told, other_protocol *other,

@@ -89,6 +89,13 @@ void *loop_arrivals::next_ready() noexcept
     return first == nullptr ? nullptr : first->owner;
 }
 
+void loop_arrivals::gather(bool begins) noexcept
+{
+    if (group_ != nullptr) {
+        group_->gather(member_, begins);
+    }
+}
+
 io_result<arrivals::arrival> loop_arrivals::next(moment deadline) noexcept
 {
     if (!ready_.empty() && nobody_is_new()) [[likely]] {
@@ -104,13 +111,13 @@ io_result<arrivals::arrival> loop_arrivals::next_in_turns(moment deadline) noexc
         moment until = never;
         if (group_ != nullptr && (turn_of_new_ || ready_.empty())) {
             const accept_policy::decision made = decide();
+            if (made.drains) {
+                watch_no_more();
+            }
             if (made.what == accept_policy::verdict::stopped) {
                 return arrival{};
             }
             if (made.what == accept_policy::verdict::accept) {
-                if (made.drains) {
-                    watch_no_more();
-                }
                 if (std::unique_ptr<newcomer> somebody = try_to_accept()) {
                     return arrival{std::move(somebody)};
                 }

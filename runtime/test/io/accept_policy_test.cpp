@@ -31,9 +31,14 @@ class loops
         bool stopped = false;
         bool idle = false;
         bool watches = true;
+        /// Its source gathers, and has so many.
+        bool gathers = false;
+        std::size_t gathered = 0;
     };
 
-    loops(std::size_t count, std::uint64_t seed, int room = 1'000'000) : dice_(seed), all_(count)
+    /// Where there are groups of more than one, a flow is one of a group.
+    loops(std::size_t count, std::uint64_t seed, int room = 1'000'000, std::size_t group = 1)
+        : dice_(seed), group_(group), all_(count)
     {
         for (loop &each : all_) {
             each.number = policy_.join();
@@ -83,6 +88,19 @@ class loops
 
     void hold(std::size_t which, flux::clock::duration time) { all_[which].held_until = now_ + time; }
 
+    /// The source gives up what it gathers, and begins anew.
+    void give_up(std::size_t of)
+    {
+        loop &own = all_[of];
+        takers_.resize(takers_.size() - own.gathered);
+        own.gathered = 0;
+        end_gathering(own);
+        own.was_woken = true;
+    }
+
+    /// Who has accepted each peer, in order; without those of groups that were given up.
+    const std::vector<std::size_t> &takers() const { return takers_; }
+
     /// How many have come of whom no loop here was notified.
     int of_next_server() const { return of_next_server_; }
 
@@ -105,18 +123,14 @@ class loops
     {
         drains_ = true;
         policy_.drain();
-        for (loop &each : all_) {
-            each.was_woken = true;
-        }
+        wake_all();
     }
 
     /// What the watchdog does while it sees a loop held.
     void look()
     {
         policy_.notify();
-        for (loop &each : all_) {
-            each.was_woken = true;
-        }
+        wake_all();
     }
 
     void pass(flux::clock::duration time)
@@ -177,6 +191,9 @@ class loops
             own.idle = true;
             return;
         }
+        if (group_ != 1 && !std::exchange(own.gathers, true)) {
+            policy_.gather(own.number, true);
+        }
         const policy::decision made = policy_.ask(own.number, now_);
         ring(made.rings);
         own.waits = made.what == policy::verdict::wait;
@@ -195,11 +212,7 @@ class loops
     {
         if (std::exchange(own.watches, false)) {
             std::erase(notified_, &own);
-            if (policy_.unwatched(own.number)) {
-                for (loop &each : all_) {
-                    each.was_woken = true;
-                }
-            }
+            wake_all_if(policy_.unwatched(own.number));
         }
     }
 
@@ -207,14 +220,41 @@ class loops
     {
         ASSERT_GT(own.room, 0) << "nobody is accepted at the bound";
         if (backlog_ == 0) {
-            policy_.found_none(own.number);
+            wake_all_if(policy_.found_none(own.number));
             return;
         }
         --backlog_;
-        --own.room;
         policy_.accepted(own.number);
+        takers_.push_back(own.number);
+        if (++own.gathered < group_) {
+            return;
+        }
+        own.gathered = 0;
+        --own.room;
+        end_gathering(own);
         if (hold_after_accepting > 0 && draw(100) < hold_after_accepting) {
             hold(own.number, std::chrono::milliseconds(1 + draw(50)));
+        }
+    }
+
+    void end_gathering(loop &own)
+    {
+        if (std::exchange(own.gathers, false)) {
+            wake_all_if(policy_.gather(own.number, false));
+        }
+    }
+
+    void wake_all()
+    {
+        for (loop &each : all_) {
+            each.was_woken = true;
+        }
+    }
+
+    void wake_all_if(bool are_rung)
+    {
+        if (are_rung) {
+            wake_all();
         }
     }
 
@@ -236,6 +276,8 @@ class loops
     int backlog_ = 0;
     int of_next_server_ = 0;
     bool drains_ = false;
+    const std::size_t group_;
+    std::vector<std::size_t> takers_;
     std::vector<loop> all_;
     std::vector<loop *> notified_;
 };
@@ -429,6 +471,105 @@ TEST(AcceptPolicy, InADrainALoopWithRoomTakesThoseOfWhomAFullOneWasNotified)
         ASSERT_FALSE(any_has_room && world.backlog() > world.of_next_server()) << "seed " << seed;
     }
     EXPECT_GT(full, 100) << "else it has tried nothing";
+}
+
+/// Whether each so many, one after the other, are of one loop.
+bool are_of_groups(const std::vector<std::size_t> &takers, std::size_t group)
+{
+    for (std::size_t each = 0; each < takers.size(); ++each) {
+        if (takers[each] != takers[each - each % group]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// Whatever is held, at its bound or given up in the middle, nobody else accepts in a turn; and all turns end.
+TEST(AcceptPolicy, WhoGathersAcceptsAloneUntilItsGroupIsWhole)
+{
+    std::size_t accepted = 0;
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        const std::size_t group = 2 + seed % 5;
+        loops world(1 + seed % 5, seed, 1 + static_cast<int>(seed % 7), group);
+        world.hold_after_accepting = seed % 3 == 0 ? 30 : 0;
+        for (int step = 0; step < 150; ++step) {
+            const std::size_t of = world.draw(world.size());
+            switch (world.draw(8)) {
+            case 0:
+                world.hold(of, std::chrono::milliseconds(world.draw(30)));
+                break;
+            case 1:
+                if (world.at(of).gathered != 0 && !world.is_held(world.at(of))) {
+                    world.give_up(of);
+                }
+                break;
+            case 2:
+                if (world.connections(of) > world.at(of).gathered && !world.is_held(world.at(of))) {
+                    world.close(of);
+                }
+                break;
+            case 3:
+                world.pass(std::chrono::milliseconds(world.draw(5)));
+                break;
+            default:
+                world.connect();
+                if (world.draw(2) == 0) {
+                    world.step();
+                }
+            }
+        }
+        world.pass(1s);
+        std::size_t room = 0;
+        for (std::size_t each = 0; each < world.size(); ++each) {
+            room += world.at(each).room > 0 ? 1 : 0;
+        }
+        ASSERT_FALSE(room > 0 && world.backlog() > 0) << "seed " << seed;
+        ASSERT_TRUE(are_of_groups(world.takers(), group)) << "seed " << seed;
+        accepted += world.takers().size();
+    }
+    EXPECT_GT(accepted, 20 * seeds) << "else it has tried nothing";
+}
+
+TEST(AcceptPolicy, GroupsAreSpreadEvenly)
+{
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        loops world(4, seed, 1'000'000, 5);
+        for (int number = 0; number < 40; ++number) {
+            world.connect();
+            if (seed % 2 == 0) {
+                world.settle();
+            }
+        }
+        world.settle();
+        ASSERT_EQ(world.backlog(), 0) << "seed " << seed;
+        ASSERT_EQ(spread(world), 0u) << "seed " << seed;
+    }
+}
+
+/// Who was gathering may have a part of a group then, and nobody else has.
+TEST(AcceptPolicy, ADrainEndsTurnsAndTakesThoseWhoWait)
+{
+    for (std::uint64_t seed = 0; seed < 10 * seeds; ++seed) {
+        const std::size_t group = 2 + seed % 4;
+        loops world(1 + seed % 4, seed, 1'000'000, group);
+        const std::size_t before = world.draw(10);
+        for (std::size_t number = 0; number < before; ++number) {
+            world.connect();
+            world.draw(2) == 0 ? world.settle() : static_cast<void>(world.step());
+        }
+        world.drain();
+        world.settle();
+        ASSERT_EQ(world.backlog(), 0) << "seed " << seed;
+        ASSERT_TRUE(are_of_groups(world.takers(), group)) << "seed " << seed;
+        for (std::size_t each = 0; each < world.size(); ++each) {
+            ASSERT_TRUE(world.at(each).stopped) << "seed " << seed << ": loop " << each;
+            ASSERT_FALSE(world.at(each).watches) << "seed " << seed;
+        }
+        world.connect();
+        world.look();
+        world.pass(1s);
+        ASSERT_EQ(world.backlog(), 1) << "seed " << seed << ": that one waits for the next server";
+    }
 }
 
 TEST(AcceptPolicy, WhereNobodyCanBeAcceptedAllWaitTheSameTime)

@@ -12,10 +12,16 @@
 /// on without it. What the kernel has told one loop is known to all. It holds until a loop has tried to accept and
 /// found nobody.
 ///
+/// A source may _gather_: it wants several peers, those who come one after the other, such as all who send to one merge.
+/// What belongs together is on one loop, so from the first of them on it is this member's _turn_, until it has them all or
+/// gives up: nobody else accepts meanwhile, and whoever is notified rings it. At the end of a turn all are rung, and the
+/// next one begins with the loop that has the fewest connections, as ever.
+///
 /// During a drain each loop first stops watching the listener. When no loop watches any more, each accepts waiting
 /// peers until it finds none. This order matters, because the kernel notifies any of those who watch, which includes
 /// the loops of the next server. If a loop was notified of a peer, one of this server's loops must look for it: another
-/// one, if that loop is at its bound. For peers that come later the kernel notifies the next server.
+/// one, if that loop is at its bound. For peers that come later the kernel notifies the next server. A turn ends where
+/// nobody waits any more, as it would never have all of its peers.
 #pragma once
 
 #include "flux/moment.hpp"
@@ -54,7 +60,7 @@ class accept_policy
         moment until = never;
         /// Who is to be rung: woken, so that it asks.
         std::optional<member> rings = std::nullopt;
-        /// Watch the listener no more, and say so (`unwatched`), before it is tried.
+        /// Watch the listener no more, and say so (`unwatched`), before anything else.
         bool drains = false;
     };
 
@@ -73,8 +79,8 @@ class accept_policy
     /// It has accepted somebody. There may be more.
     void accepted(member by) noexcept;
 
-    /// It has found nobody at the listener.
-    void found_none(member by) noexcept;
+    /// It has found nobody at the listener. Whether all are to be rung, as that ends its turn.
+    bool found_none(member by) noexcept;
 
     /// It could not accept, as something is used up.
     void failed(moment now) noexcept;
@@ -84,6 +90,9 @@ class accept_policy
 
     /// Its loop goes idle and its source has not asked: it is at its bound. Gives who is to be rung.
     std::optional<member> full(member of, moment now) noexcept;
+
+    /// From now on its source gathers peers, or no longer. Whether all are to be rung, as that ends its turn.
+    bool gather(member by, bool begins) noexcept;
 
     /// Those who wait now are accepted yet, and nobody later.
     void drain() noexcept;
@@ -112,9 +121,15 @@ class accept_policy
         bool tries_last = false;
         bool is_drained = false;
         bool was_stopped = false;
+        bool gathers = false;
     };
 
+    decision await_turn(member by, moment now, bool stops_watching) noexcept;
+    std::optional<member> ring_gatherer(member by, moment now) noexcept;
+    void begin_turn(member by) noexcept;
+    bool end_turn(member by) noexcept;
     std::optional<member> hand_on(member of, moment now) noexcept;
+    member best_beside(member by) const noexcept;
     void mark_late(moment now) noexcept;
     bool any_watches() const noexcept;
 
@@ -122,6 +137,9 @@ class accept_policy
     // There may be somebody at the listener, and nobody is just trying.
     bool pending_ = false;
     bool draining_ = false;
+    // Whose turn it is to gather, and whether it has accepted somebody in it.
+    std::optional<member> turn_;
+    bool has_gathered_ = false;
     // Nobody accepts before.
     moment not_before_ = moment::min();
 };

@@ -54,6 +54,7 @@ class loop_arrivals : public arrivals, private accept_member
 
     void *next_ready() noexcept final;
     io_result<arrival> next(moment deadline) noexcept final;
+    void gather(bool begins) noexcept final;
 
     /// There may be somebody at the listener.
     void notified() noexcept;

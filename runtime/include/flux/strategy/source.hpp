@@ -140,6 +140,9 @@ class source
     /// Whether the server keeps spans of any flows.
     bool keeps_spans() const noexcept { return settings_.spans.to != nullptr; }
 
+    /// Whether it is the first instance of the source, or the only one.
+    bool is_first() const noexcept { return instance_.number == 0; }
+
     /// The loop that all its flows stay on, as it runs there itself; null where they may begin anywhere.
     loop *home() const noexcept { return home_; }
 
