@@ -1,0 +1,282 @@
+//! Aggregators on several event loops: clients that make a run together are on one loop, and runs are on all of them;
+//! whatever their clients do, and while the server ends. With both kinds of I/O, and under the thread sanitizer.
+
+#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
+#![allow(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+use support::{LIMIT, Server, folder, free_port, is_asked_for, text};
+
+const LOOPS: [&[&str]; 4] = [
+    &["--flux-workers=2", "--flux-io=reactor"],
+    &["--flux-workers=2", "--flux-io=proactor"],
+    &["--flux-workers=4", "--flux-io=reactor"],
+    &["--flux-workers=4", "--flux-io=proactor"],
+];
+
+/// `examples/word_count`, built in this folder.
+fn built(name: &str, arguments: &[&str]) -> PathBuf {
+    let to = folder("flick_aggregator", name);
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/word_count/word_count.flick");
+    let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
+    flux.args(["build", "--debug"]).arg(program).args(arguments);
+    let said = flux.arg("--build-dir").arg(to.join("build")).arg("-o").arg(to.join(name)).output().unwrap();
+    assert!(said.status.success(), "{}", text(&said.stderr));
+    to.join(name)
+}
+
+fn program() -> &'static Path {
+    static ONCE: OnceLock<PathBuf> = OnceLock::new();
+    ONCE.get_or_init(|| built("word_count", &[]))
+}
+
+/// The aggregator for runs of so many mappers, with its reducer.
+fn aggregator(program: &Path, mappers: usize, arguments: &[&str]) -> (Server, TcpListener) {
+    let reducer = TcpListener::bind("127.0.0.1:0").unwrap();
+    let to = format!("--reducer=connect:127.0.0.1:{}", reducer.local_addr().unwrap().port());
+    let mut command = Command::new(program);
+    (Server::listening(command.args([&format!("--mappers=0*{mappers}"), &to]).args(arguments)), reducer)
+}
+
+/// Words with their counts, as mappers send them and the reducer gets them.
+type Counts = BTreeMap<String, i64>;
+
+fn bytes_of(counts: &Counts) -> Vec<u8> {
+    let of_one = |(word, times): (&String, &i64)| {
+        let size = u32::try_from(word.len()).unwrap();
+        [&size.to_be_bytes()[..], word.as_bytes(), &times.to_be_bytes()].concat()
+    };
+    counts.iter().flat_map(of_one).collect()
+}
+
+/// What the mappers of a run send, and what the reducer is to get.
+struct Job {
+    mappers: Vec<Vec<u8>>,
+    wanted: Vec<u8>,
+}
+
+fn job(number: usize, mappers: usize, words: usize) -> Job {
+    let mut sums = Counts::new();
+    let of_mapper = |mapper: usize| -> Counts {
+        let own = (0..words).filter(|word| (word * 7 + mapper * 3 + number) % 4 != 0);
+        own.map(|word| (format!("job {number:03} word {word:06}"), i64::try_from(word % 10 + mapper).unwrap()))
+            .collect()
+    };
+    let all: Vec<Counts> = (0..mappers).map(of_mapper).collect();
+    for (word, times) in all.iter().flatten() {
+        *sums.entry(word.clone()).or_insert(0) += times;
+    }
+    Job { mappers: all.iter().map(bytes_of).collect(), wanted: bytes_of(&sums) }
+}
+
+/// Sends these, in pieces that end anywhere, as far as they are taken, and then the end.
+fn send(to: &mut TcpStream, bytes: &[u8]) {
+    let _ = bytes.chunks(10_021).try_for_each(|piece| to.write_all(piece));
+    let _ = to.shutdown(Shutdown::Write);
+}
+
+/// All that the reducer is sent in one run.
+fn reduced(reducer: &TcpListener) -> Vec<u8> {
+    let mut all = vec![];
+    let _ = reducer.accept().unwrap().0.read_to_end(&mut all);
+    all
+}
+
+/// What it is sent in so many runs, which go on at the same time; in an order of its own.
+fn all_reduced(reducer: &TcpListener, runs: usize) -> Vec<Vec<u8>> {
+    std::thread::scope(|scope| {
+        let read = |mut one: TcpStream| {
+            let mut all = vec![];
+            let _ = one.read_to_end(&mut all);
+            all
+        };
+        let all: Vec<_> =
+            (0..runs).map(|_| reducer.accept().unwrap().0).map(|one| scope.spawn(move || read(one))).collect();
+        let mut all: Vec<_> = all.into_iter().map(|each| each.join().unwrap()).collect();
+        all.sort();
+        all
+    })
+}
+
+/// Whether the server has ended the connection, which it may have reset.
+fn is_ended(mut client: &TcpStream) -> bool {
+    client.read(&mut [0]).map_or_else(|error| error.kind() == ErrorKind::ConnectionReset, |count| count == 0)
+}
+
+#[test]
+fn runs_that_go_on_at_the_same_time_are_each_merged_alone() {
+    const RUNS: usize = 8;
+    for loops in LOOPS {
+        let (server, reducer) = aggregator(program(), 3, loops);
+        let jobs: Vec<Job> = (0..RUNS).map(|number| job(number, 3, 3_000)).collect();
+        // Those that come one after the other make a run.
+        let clients: Vec<TcpStream> = jobs.iter().flat_map(|job| &job.mappers).map(|_| server.connect()).collect();
+        let sent = std::thread::scope(|scope| {
+            for (mut client, bytes) in clients.into_iter().zip(jobs.iter().flat_map(|job| &job.mappers)) {
+                scope.spawn(move || {
+                    send(&mut client, bytes);
+                    let _ = client.read(&mut [0]);
+                });
+            }
+            all_reduced(&reducer, RUNS)
+        });
+        let wanted: Vec<&Vec<u8>> = jobs.iter().map(|job| &job.wanted).collect();
+        assert!(sent.iter().collect::<Vec<_>>() == wanted, "{loops:?}: something else was made of them");
+    }
+}
+
+/// Clients that come from everywhere: which of them make a run is not known, so all send the same. Gives how many
+/// connections each loop has accepted.
+fn many_runs(program: &Path, report: &Path, loops: &[&str]) -> Vec<usize> {
+    const MAPPERS: usize = 5;
+    const THREADS: usize = 8;
+    const EACH: usize = 30;
+    let words: Counts = (0..60).map(|word| (format!("word {word:04}"), 1)).collect();
+    let sums = words.keys().map(|word| (word.clone(), i64::try_from(MAPPERS).unwrap())).collect();
+    let told = format!("--flux-report=json:{}", report.display());
+    let (mut server, reducer) = aggregator(program, MAPPERS, &[loops, &[&told]].concat());
+    std::thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                let come = |_| {
+                    let mut client = server.connect();
+                    send(&mut client, &bytes_of(&words));
+                    client
+                };
+                // Nobody waits for those who come with him.
+                let clients: Vec<TcpStream> = (0..EACH).map(come).collect();
+                clients.iter().for_each(|client| assert!(is_ended(client)));
+            });
+        }
+        for _ in 0..THREADS * EACH / MAPPERS {
+            assert!(reduced(&reducer) == bytes_of(&sums), "{loops:?}: it is of others");
+        }
+    });
+    server.terminate();
+    assert!(server.wait().success(), "{loops:?}: {}", server.said());
+    let said = std::fs::read_to_string(report).unwrap();
+    let (_, behind) = said.split_once("\"accepted\": [").unwrap();
+    let accepted: Vec<usize> =
+        behind.split(']').next().unwrap().split(", ").map(|each| each.parse().unwrap()).collect();
+    assert_eq!(accepted.iter().sum::<usize>(), THREADS * EACH, "{loops:?}");
+    assert!(accepted.iter().all(|each| each.is_multiple_of(MAPPERS)), "{loops:?}: {accepted:?}");
+    accepted
+}
+
+#[test]
+fn clients_of_one_run_are_on_one_loop_and_runs_are_on_all() {
+    let report = folder("flick_aggregator", "report").join("report.json");
+    for loops in LOOPS {
+        let accepted = many_runs(program(), &report, loops);
+        assert!(accepted.iter().filter(|each| **each != 0).count() > 1, "{loops:?}: {accepted:?}");
+    }
+}
+
+#[test]
+fn the_thread_sanitizer_finds_nothing() {
+    if !is_asked_for("thread") {
+        return;
+    }
+    let built = built("thread", &["--sanitize", "thread"]);
+    let report = built.with_extension("json");
+    for loops in LOOPS {
+        many_runs(&built, &report, loops);
+    }
+}
+
+/// One that dies before the others come, and one in the middle: their runs end early, and others do not notice.
+#[test]
+fn a_client_that_dies_ends_its_run_alone() {
+    const RUNS: usize = 6;
+    for loops in LOOPS {
+        let (server, reducer) = aggregator(program(), 3, loops);
+        let jobs: Vec<Job> = (0..RUNS).map(|number| job(number, 3, 2_000)).collect();
+        let sent = std::thread::scope(|scope| {
+            for (number, job) in jobs.iter().enumerate() {
+                for (mapper, bytes) in job.mappers.iter().enumerate() {
+                    let mut client = server.connect();
+                    if number == 1 && mapper == 1 {
+                        send(&mut client, &bytes[..1_001]);
+                        drop(client);
+                        // By now the loop whose turn it is has seen that.
+                        std::thread::sleep(Duration::from_millis(50));
+                    } else {
+                        let end = if number == 3 && mapper == 0 { bytes.len() - 1 } else { bytes.len() };
+                        scope.spawn(move || {
+                            send(&mut client, &bytes[..end]);
+                            let _ = client.read(&mut [0]);
+                        });
+                    }
+                }
+            }
+            all_reduced(&reducer, RUNS)
+        });
+        for (number, job) in jobs.iter().enumerate() {
+            let is_whole = sent.contains(&job.wanted);
+            assert_eq!(is_whole, number != 1 && number != 3, "{loops:?}: run {number}");
+        }
+        let is_begun = |made: &Vec<u8>| jobs.iter().any(|job| job.wanted.starts_with(made));
+        assert!(sent.iter().all(is_begun), "{loops:?}: what was made before that is right");
+    }
+}
+
+/// The run that has all of its clients goes on to its end. That which has not is dropped, and nobody waits for it.
+#[test]
+fn a_server_that_ends_while_it_gathers_ends_whole_runs_first() {
+    for loops in LOOPS {
+        let (mut server, reducer) = aggregator(program(), 3, loops);
+        let whole = job(1, 3, 2_000);
+        let mut clients: Vec<TcpStream> = (0..5).map(|_| server.connect()).collect();
+        let part = clients.split_off(3);
+        for (client, bytes) in clients.iter_mut().zip(&whole.mappers) {
+            client.write_all(&bytes[..500]).unwrap();
+        }
+        let (mut at_reducer, _) = reducer.accept().unwrap();
+        let begun = Instant::now();
+        server.terminate();
+        assert!(part.iter().all(is_ended), "{loops:?}");
+        for (client, bytes) in clients.iter_mut().zip(&whole.mappers) {
+            send(client, &bytes[500..]);
+        }
+        let mut sent = vec![];
+        at_reducer.read_to_end(&mut sent).unwrap();
+        assert!(sent == whole.wanted, "{loops:?}: {} bytes and not {}", sent.len(), whole.wanted.len());
+        assert!(server.wait().success(), "{loops:?}: {}", server.said());
+        assert!(begun.elapsed() < LIMIT / 4, "{loops:?}: {:?}", begun.elapsed());
+    }
+}
+
+/// The next server begins with whoever comes then.
+#[test]
+fn a_server_that_is_taken_over_while_it_gathers_drops_what_it_has() {
+    for (number, loops) in LOOPS.into_iter().enumerate() {
+        let place = folder("flick_aggregator", &format!("place{number}")).join("place");
+        let port = free_port();
+        let reducer = TcpListener::bind("127.0.0.1:0").unwrap();
+        let start = || {
+            let mut command = Command::new(program());
+            command.arg(format!("--mappers=127.0.0.1:{port}*2"));
+            command.arg(format!("--reducer=connect:127.0.0.1:{}", reducer.local_addr().unwrap().port()));
+            Server::listening(command.arg(format!("--flux-takeover={}", place.display())).args(loops))
+        };
+        let mut first = start();
+        let alone = first.connect();
+        let second = start();
+        assert!(first.wait().success(), "{loops:?}: {}", first.said());
+        assert!(is_ended(&alone), "{loops:?}");
+        let next = job(1, 2, 500);
+        let mut clients = [second.connect(), second.connect()];
+        for (client, bytes) in clients.iter_mut().zip(&next.mappers) {
+            send(client, bytes);
+        }
+        assert!(reduced(&reducer) == next.wanted, "{loops:?}");
+    }
+}
