@@ -4,7 +4,8 @@ Apache, and both it and the memcached proxy with a bare relay (bench/floor/relay
 parses nothing. The proxy's clients share its connections to servers; it is also compared with itself where each has its
 own. One worker each, pinned to one processor; the load and the servers on the other, in turns (A B C, B C A,
 …), so that a machine that slows down favours none. Then the aggregator of examples/hadoop beside a merge by hand
-(merge.cpp) and `sort -m` of the same words as lines of text.
+(merge.cpp) and `sort -m` of the same words as lines of text; and two runs of it at once on two event loops, beside two
+copies of it with a loop and a run each.
 
 For each case: the processor time of the service for a request, how many times what the others take (the median of the
 turns with the lowest and the highest), and the requests a second beside theirs, which count where the service's
@@ -42,6 +43,9 @@ BY_HAND = 0.6
 # Megabytes through the aggregator: a little, and much; and how many MiB more of memory the latter may take.
 STREAMED = (64, 8192)
 MORE_MEMORY = 4
+# Event loops, and runs at once; what one aggregator on all of these does, of what so many copies do on one each.
+LOOPS = 2
+OF_COPIES = 0.9
 # How much longer flows may take in slices, all together.
 FAIR = 1.03
 # Of nginx's most, for the latency.
@@ -160,6 +164,20 @@ class Bench:
                  str(options.megabytes), str(letters), *map(str, pids)], 600))
         megabytes = said["bytes"] / 1e6
         return Run(said["processor_ns"] / megabytes, megabytes / said["seconds"],
+                   said["processor_ns"] / said["seconds"] / 1e9)
+
+    def aggregated_at_once(self, copies):
+        """A run of each loop, at the same time, of so many aggregators that have all loops together; on all processors, as
+        the load is: megabytes, and nanoseconds for a record."""
+        options, reducer = self.options, services.server.free_port()
+        with contextlib.ExitStack() as stack:
+            all_of = [stack.enter_context(services.aggregating(f"flux hadoop {options.io}", MAPPERS, reducer, None,
+                                                               options.io, LOOPS // copies)) for _ in range(copies)]
+            ports = ",".join(str(all_of[run % copies][0]) for run in range(LOOPS))
+            said = json.loads(services.server.words(
+                [str(IFILE_LOAD), ports, str(reducer), str(MAPPERS), str(options.megabytes // LOOPS), str(LETTERS[0]),
+                 *(str(pid) for _, pids in all_of for pid in pids)], 600))
+        return Run(said["processor_ns"] / said["records"], said["bytes"] / 1e6 / said["seconds"],
                    said["processor_ns"] / said["seconds"] / 1e9)
 
     def most_memory(self, megabytes):
@@ -287,6 +305,20 @@ def aggregator(bench):
               + "; ".join(f"{name} {shown(rate)}" for name, rate in rates.items()), flush=True)
 
 
+def loops(bench):
+    """Runs at once on all loops of one aggregator, beside copies with a loop and a run each."""
+    ours, copies = f"one aggregator, {LOOPS} loops", f"{LOOPS} copies"
+    found = bench.turns({ours: lambda: bench.aggregated_at_once(1), copies: lambda: bench.aggregated_at_once(LOOPS)})
+    for name, runs in found.items():
+        print(f"{name:<24} {shown([run.rate for run in runs])} megabytes a second; processor time of a record, ns "
+              f"{shown([run.ns for run in runs])}; processors {shown([run.busy for run in runs])}", flush=True)
+    rates = [one.rate / two.rate for one, two in zip(found[ours], found[copies])]
+    times = [one.ns / two.ns for one, two in zip(found[ours], found[copies])]
+    print(f"    / {copies:<10} megabytes a second {shown(rates)}   processor time {shown(times)}", flush=True)
+    bench.results.append({"case": "loops", "rates": rates, "times": times})
+    bench.check(f"{LOOPS} loops: of the megabytes a second of {copies}", statistics.median(rates), OF_COPIES, True)
+
+
 def memory(bench):
     """The most memory of the aggregator, with a little and with much that goes through it."""
     little, much = (bench.most_memory(megabytes) for megabytes in (STREAMED[0], bench.options.streamed or STREAMED[1]))
@@ -313,7 +345,7 @@ def fairness(bench):
 
 
 PARTS = {"balancer": balancer, "latency": latency, "proxy": proxy, "text": text, "aggregator": aggregator,
-         "memory": memory, "fairness": fairness}
+         "loops": loops, "memory": memory, "fairness": fairness}
 
 
 def read_options():

@@ -2,21 +2,24 @@
 /// Loads an aggregator of word counts: mappers that all send the same sorted words as IFiles, and the reducer that gets
 /// their sums. Checks what the reducer gets, to the last byte, and prints what it took as JSON.
 ///
-///     ifile_load PORT REDUCER_PORT MAPPERS MEGABYTES LETTERS [PID…]
+///     ifile_load PORT[,PORT…] REDUCER_PORT MAPPERS MEGABYTES LETTERS [PID…]
 ///     ifile_load text MEGABYTES MAPPERS LETTERS
 ///
-/// MEGABYTES are those of all mappers together, LETTERS the length of the words; PIDs are the aggregator's processes,
-/// whose processor time is told. The second prints what one mapper sends, as lines of text.
+/// There is a run for each PORT, all at the same time: of one aggregator, or of one each. MEGABYTES are those of all mappers
+/// of a run together, LETTERS the length of the words; PIDs are the aggregators' processes, whose processor time is told.
+/// The second prints what one mapper sends, as lines of text.
 #include "../floor/checked.hpp"
 #include "ifile.hpp"
 
 #include <arpa/inet.h>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <netinet/in.h>
+#include <sstream>
 #include <string>
 #include <sys/socket.h>
 #include <thread>
@@ -115,6 +118,17 @@ bool reduce(int listener, std::string_view wanted)
     }
 }
 
+/// `7000,7001`
+std::vector<int> ports_of(const std::string &text)
+{
+    std::vector<int> all;
+    std::istringstream parts(text);
+    for (std::string port; std::getline(parts, port, ',');) {
+        all.push_back(std::atoi(port.c_str()));
+    }
+    return all;
+}
+
 } // namespace
 
 int main(int count, char **arguments)
@@ -126,12 +140,13 @@ int main(int count, char **arguments)
         return std::fwrite(lines.data(), 1, lines.size(), stdout) == lines.size() ? EXIT_SUCCESS : EXIT_FAILURE;
     }
     if (count < 6) {
-        std::fputs("usage: ifile_load PORT REDUCER_PORT MAPPERS MEGABYTES LETTERS [PID...]\n"
+        std::fputs("usage: ifile_load PORT[,PORT...] REDUCER_PORT MAPPERS MEGABYTES LETTERS [PID...]\n"
                    "       ifile_load text MEGABYTES MAPPERS LETTERS\n",
                    stderr);
         return EXIT_FAILURE;
     }
     const auto number = [&](int at) { return std::atoi(arguments[at]); };
+    const std::vector<int> ports = ports_of(arguments[1]);
     const auto mappers = static_cast<std::size_t>(number(3));
     const std::size_t size = (static_cast<std::size_t>(number(4)) << 20) / mappers;
     const auto letters = static_cast<std::size_t>(number(5));
@@ -152,16 +167,29 @@ int main(int count, char **arguments)
     setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     const sockaddr_in at = loopback(number(2));
     checked(bind(listener, reinterpret_cast<const sockaddr *>(&at), sizeof at), "bind");
-    checked(listen(listener, 1), "listen");
+    checked(listen(listener, static_cast<int>(ports.size())), "listen");
 
     const std::vector<std::string> pids(arguments + 6, arguments + count);
     const double before = processor_time(pids);
     const auto begun = std::chrono::steady_clock::now();
     std::vector<std::thread> all;
-    for (std::size_t each = 0; each != mappers; ++each) {
-        all.emplace_back([&] { map(number(1), sent, end); });
+    for (const int port : ports) {
+        for (std::size_t each = 0; each != mappers; ++each) {
+            all.emplace_back([&, port] { map(port, sent, end); });
+        }
     }
-    const bool is_right = reduce(listener, wanted);
+    std::atomic<bool> is_right{true};
+    std::vector<std::thread> reducers;
+    for (std::size_t each = 0; each != ports.size(); ++each) {
+        reducers.emplace_back([&] {
+            if (!reduce(listener, wanted)) {
+                is_right = false;
+            }
+        });
+    }
+    for (std::thread &each : reducers) {
+        each.join();
+    }
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
     const double used = processor_time(pids) - before;
     for (std::thread &each : all) {
@@ -171,6 +199,7 @@ int main(int count, char **arguments)
         std::fputs("ifile_load: the reducer gets something else\n", stderr);
         return EXIT_FAILURE;
     }
-    std::printf("{\"bytes\": %zu, \"seconds\": %.6f, \"processor_ns\": %.0f}\n", (sent.size() + end.size()) * mappers,
-                took.count(), used);
+    std::printf("{\"bytes\": %zu, \"records\": %zu, \"seconds\": %.6f, \"processor_ns\": %.0f}\n",
+                (sent.size() + end.size()) * mappers * ports.size(),
+                sent.size() / records(1, letters, 1).size() * mappers * ports.size(), took.count(), used);
 }

@@ -162,20 +162,45 @@ class simulated_stream final : public stream, public simulated_waiting, public r
     bool soon_ = false;
 };
 
-class simulated_listener final : public listener
+class simulated_listener final : public listener, private simulated_waiting
 {
   public:
-    simulated_listener(simulated_network &of, const address &at) : port(of, at) {}
+    simulated_listener(simulated_network &of, const address &at) : port(of, at), time_(of.time)
+    {
+        port.acceptor.wait(*this);
+    }
 
     /// The world has one loop, and nobody but its own sources is to look there.
     const std::shared_ptr<accept_group> group = std::make_shared<accept_group>(nullptr);
 
     address local() const noexcept override { return port.local(); }
 
+    /// Of those who watch, the sources of several loops as it were, one is notified of each new peer.
+    void watch(loop_arrivals &by)
+    {
+        watching_.push_back(&by);
+        if (!port.arrived.empty()) {
+            by.notified();
+        }
+    }
+    void watch_no_more(loop_arrivals &by) noexcept { std::erase(watching_, &by); }
+
     simulated_port port;
+
+  private:
+    void go_on() noexcept override
+    {
+        port.acceptor.wait(*this);
+        if (!watching_.empty()) {
+            watching_[watching_.size() == 1 ? 0 : time_.draw(watching_.size())]->notified();
+        }
+    }
+
+    simulated_time &time_;
+    std::vector<loop_arrivals *> watching_;
 };
 
-class simulated_arrivals final : public loop_arrivals, public simulated_waiting
+class simulated_arrivals final : public loop_arrivals
 {
   public:
     simulated_arrivals(simulated_network &of, arrivals_row &row, std::size_t &open)
@@ -187,9 +212,15 @@ class simulated_arrivals final : public loop_arrivals, public simulated_waiting
 
     io_result<void> watch(listener &from) noexcept override
     {
-        listener_ = &static_cast<simulated_listener &>(from);
+        auto &chosen = static_cast<simulated_listener &>(from);
+        if (const io_result<void> joined = join(chosen.group); !joined.has_value()) {
+            return joined;
+        }
+        const simulated_work watching(network_);
+        chosen.watch(*this);
+        listener_ = &chosen;
         watches_ = true;
-        return join(listener_->group);
+        return {};
     }
 
     io_result<void> watch(stream &idle, void *owner, bool soon) noexcept override
@@ -199,9 +230,6 @@ class simulated_arrivals final : public loop_arrivals, public simulated_waiting
     }
 
     bool forget(stream &idle) noexcept override { return static_cast<simulated_stream &>(idle).leave_queue(); }
-
-    /// Somebody new has come.
-    void go_on() noexcept override { notified(); }
 
   private:
     // Without descriptors and without memory whoever is first waits on.
@@ -223,21 +251,10 @@ class simulated_arrivals final : public loop_arrivals, public simulated_waiting
         return 0;
     }
 
-    void begin_waiting() noexcept override
-    {
-        if (!watches_) {
-            return;
-        }
-        listener_->port.acceptor.wait(*this);
-        if (!listener_->port.arrived.empty()) {
-            notified();
-        }
-    }
-
     void stop_watching() noexcept override
     {
         if (std::exchange(watches_, false)) {
-            listener_->port.acceptor.leave();
+            listener_->watch_no_more(*this);
         }
     }
 

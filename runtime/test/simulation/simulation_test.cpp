@@ -1,11 +1,14 @@
 #include "flux/simulation/simulation.hpp"
 
+#include "flux/reading.hpp"
 #include "../support/network_sockets.hpp"
 #include "../support/simulated_run.hpp"
 
 #include <algorithm>
 #include <memory>
 #include <set>
+#include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -473,6 +476,184 @@ TEST(Simulation, ARequestOfTheInstantInWhichItsConnectionIsClosedIsAnsweredOrNot
         return run.trace;
     });
     EXPECT_TRUE((answered > seeds / 2 && closed > seeds / 2) || seeds < 100) << answered << ", " << closed;
+}
+
+/// A program whose source has three instances on the one loop, which gather from one listener as those of several loops
+/// do; each flow is of a group.
+namespace gathering {
+
+constexpr std::size_t group_size = 3;
+
+struct Gather_out {
+    std::vector<flux::connection *> group;
+};
+
+/// The peers of each whole group, the first of them and the last.
+std::vector<std::pair<unsigned, unsigned>> groups;
+/// What gathers, and how often something gave its group up.
+std::vector<flux::flow *> gatherers;
+std::size_t given_up = 0;
+
+class gatherer
+{
+  public:
+    gatherer() { gatherers.push_back(flux::running_flow); }
+    gatherer(const gatherer &) = delete;
+    gatherer &operator=(const gatherer &) = delete;
+    ~gatherer() { std::erase(gatherers, flux::running_flow); }
+};
+
+int gather(Gather_out &out)
+{
+    flux::source &by = flux::running_flow->from();
+    std::shared_ptr<flux::connections> &all = by.state<std::shared_ptr<flux::connections>>();
+    if (all == nullptr) {
+        std::unique_ptr<flux::listener> &listening = network::listeners[flux::server_io::current().get()];
+        if (listening == nullptr) {
+            auto made = flux::running_io().listen(network::served_at);
+            if (!made.has_value()) {
+                return made.error();
+            }
+            listening = *std::move(made);
+        }
+        const auto opened = std::make_shared<flux::connections>(flux::running_io(), *listening,
+                                                                flux::first_given::at_once, network::limits);
+        by.when_stopped([opened] { opened->end(); });
+        all = opened;
+    }
+    const gatherer own;
+    return flux::take(all->next_group(group_size, out.group));
+}
+
+flux::outcome Gather(flux::flow &flow, Gather_out &out)
+{
+    flow.call(network::node_Listen);
+    int error = 0;
+    try {
+        error = gather(out);
+    } catch (...) {
+        error = flow.caught();
+    }
+    given_up += error != 0 && !out.group.empty() ? 1 : 0;
+    if (error != 0) {
+        flow.failed_in(network::node_Listen, error);
+        return flow.failed();
+    }
+    return flow.done();
+}
+
+void serve(const std::vector<flux::connection *> &group)
+{
+    EXPECT_EQ(group.size(), group_size);
+    const auto [first, last] = std::ranges::minmax(
+        group, {}, [](const flux::connection *each) { return each->peer().port(); });
+    groups.emplace_back(first->peer().port(), last->peer().port());
+    for (flux::connection *const each : group) {
+        static_cast<void>(flux::read_exactly(*each, 1, flux::running_io().now() + 1min));
+        static_cast<void>(each->close());
+    }
+}
+
+flux::outcome Serve(flux::flow &flow, Gather_out &values)
+{
+    flow.call(network::node_Serve);
+    try {
+        serve(values.group);
+    } catch (...) {
+        flow.failed_in(network::node_Serve, flow.caught());
+        return flow.failed();
+    }
+    return flow.done();
+}
+
+constexpr auto one =
+    flux::make_replicable_source<Gather, Serve>({"Listen", "network.flux", 5}, network::function_Listen,
+                                                network::function_Main);
+constexpr flux::source_info three[] = {one, one, one};
+constexpr flux::program program{"gathering",
+                                network::nodes,
+                                network::constraints,
+                                three,
+                                network::path_functions,
+                                network::path_vertices,
+                                network::path_edges};
+
+/// Gives its trace.
+std::string run(std::uint64_t seed, const simulated_faults &faults, std::size_t clients)
+{
+    groups.clear();
+    gatherers.clear();
+    given_up = 0;
+    network::served_at = flux::loopback_address(80);
+    auto made = std::make_unique<flux::simulation>(seed, faults);
+    flux::simulation &world = *made;
+    for (std::size_t number = 0; number < clients; ++number) {
+        world.add(name_of(number), [](simulated_peer &self) {
+            self.wait(std::chrono::milliseconds(self.draw(30)));
+            if (self.connect(network::served_at) == 0) {
+                self.wait(std::chrono::milliseconds(self.draw(5)));
+                self.send("x");
+                self.wait(std::chrono::milliseconds(self.draw(50)));
+            }
+        });
+    }
+    // Some give up in the middle, where something goes wrong at all.
+    if (faults != simulated_faults()) {
+        world.add("fate", [](simulated_peer &self) {
+            for (int times = 0; times < 20; ++times) {
+                self.wait(std::chrono::milliseconds(self.draw(5)));
+                if (!gatherers.empty()) {
+                    gatherers[self.draw(gatherers.size())]->cancel();
+                }
+            }
+        });
+    }
+    flux::runners all{program};
+    const auto strategy = flux::make_event_strategy(
+        all, program, 1, [&] { return std::unique_ptr<flux::loop_io>(std::move(made)); });
+    flux::sources sources(program, {.most = 64}, *strategy, all);
+    sources.start();
+    world.begin(10min);
+    world.await_idle();
+    EXPECT_EQ(world.unfinished_peers(), "");
+    sources.stop();
+    world.go_on();
+    EXPECT_EQ(world.open_streams(), 0u);
+    const std::string trace = world.trace();
+    while (!sources.ended() || all.flows_in_progress() != 0) {
+        sources.stop();
+        std::this_thread::sleep_for(1ms);
+    }
+    sources.join();
+    strategy->finish();
+    network::listeners.clear();
+    return trace;
+}
+
+} // namespace gathering
+
+/// Between the first of a group and its last nobody is of another, whatever goes wrong.
+TEST(Simulation, WhoGathersIsAlone)
+{
+    std::size_t whole = 0;
+    std::size_t given_up = 0;
+    const std::uint64_t seeds = for_seeds(200, [&](std::uint64_t seed) {
+        const simulated_faults faults = flux::faults_of(seed);
+        const std::size_t clients = gathering::group_size * (1 + seed % 7);
+        const std::string trace = gathering::run(seed, faults, clients);
+        auto &groups = gathering::groups;
+        std::ranges::sort(groups);
+        for (std::size_t each = 1; each < groups.size(); ++each) {
+            EXPECT_LT(groups[each - 1].second, groups[each].first);
+        }
+        if (faults == simulated_faults()) {
+            EXPECT_EQ(groups.size(), clients / gathering::group_size);
+        }
+        whole += groups.size();
+        given_up += gathering::given_up;
+        return trace;
+    });
+    EXPECT_TRUE((whole > seeds && given_up > seeds / 4) || seeds < 100) << whole << ", " << given_up;
 }
 
 replies_and_counts run_simulated(std::uint64_t seed, client_script<simulated_peer> script)
