@@ -167,8 +167,8 @@ class Bench:
                    said["processor_ns"] / said["seconds"] / 1e9)
 
     def aggregated_at_once(self, copies):
-        """A run of each loop, at the same time, of so many aggregators that have all loops together; on all processors, as
-        the load is: megabytes, and nanoseconds for a record."""
+        """A run of each loop, at the same time, of so many aggregators that have all loops together; on all
+        processors, as the load is: megabytes, and nanoseconds for a record."""
         options, reducer = self.options, services.server.free_port()
         with contextlib.ExitStack() as stack:
             all_of = [stack.enter_context(services.aggregating(f"flux hadoop {options.io}", MAPPERS, reducer, None,

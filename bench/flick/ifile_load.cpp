@@ -5,9 +5,9 @@
 ///     ifile_load PORT[,PORT…] REDUCER_PORT MAPPERS MEGABYTES LETTERS [PID…]
 ///     ifile_load text MEGABYTES MAPPERS LETTERS
 ///
-/// There is a run for each PORT, all at the same time: of one aggregator, or of one each. MEGABYTES are those of all mappers
-/// of a run together, LETTERS the length of the words; PIDs are the aggregators' processes, whose processor time is told.
-/// The second prints what one mapper sends, as lines of text.
+/// There is a run for each PORT, all at the same time: of one aggregator, or of one each. MEGABYTES are those of all
+/// mappers of a run together, LETTERS the length of the words; PIDs are the aggregators' processes, whose processor
+/// time is told. The second prints what one mapper sends, as lines of text.
 #include "../floor/checked.hpp"
 #include "ifile.hpp"
 
@@ -118,6 +118,24 @@ bool reduce(int listener, std::string_view wanted)
     }
 }
 
+/// The same of each of so many runs.
+bool reduce_all(int listener, std::size_t runs, std::string_view wanted)
+{
+    std::atomic<bool> are_right{true};
+    std::vector<std::thread> all;
+    for (std::size_t each = 0; each != runs; ++each) {
+        all.emplace_back([&] {
+            if (!reduce(listener, wanted)) {
+                are_right = false;
+            }
+        });
+    }
+    for (std::thread &each : all) {
+        each.join();
+    }
+    return are_right;
+}
+
 /// `7000,7001`
 std::vector<int> ports_of(const std::string &text)
 {
@@ -178,18 +196,7 @@ int main(int count, char **arguments)
             all.emplace_back([&, port] { map(port, sent, end); });
         }
     }
-    std::atomic<bool> is_right{true};
-    std::vector<std::thread> reducers;
-    for (std::size_t each = 0; each != ports.size(); ++each) {
-        reducers.emplace_back([&] {
-            if (!reduce(listener, wanted)) {
-                is_right = false;
-            }
-        });
-    }
-    for (std::thread &each : reducers) {
-        each.join();
-    }
+    const bool is_right = reduce_all(listener, ports.size(), wanted);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
     const double used = processor_time(pids) - before;
     for (std::thread &each : all) {

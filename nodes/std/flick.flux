@@ -146,7 +146,8 @@ Relay = Pass(M, connect, dns.servers);
 Pass (type M, long connect_ms, const char *servers, size_t to, flux::connection *connection, flick::instance self)
   => (M last);
 
-// A run of a process for so many clients of a channel: each connection joins it, until there are as many.
+// A run of a process for so many clients of a channel: those who come one after the other. While one loop gathers them no
+// other accepts any, so runs are on all loops, each with its clients (`flux/io/accept_policy.hpp`).
 Gather (const char *process, size_t channel, const char *binding) => (flick::instance self) replicable;
 Gather = Join(bindings, tcp.idle, tcp.unix_mode);
 Join (const char *bindings, long idle_ms, const char *unix_mode, const char *process, size_t channel,

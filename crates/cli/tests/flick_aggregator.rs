@@ -66,7 +66,7 @@ struct Job {
 fn job(number: usize, mappers: usize, words: usize) -> Job {
     let mut sums = Counts::new();
     let of_mapper = |mapper: usize| -> Counts {
-        let own = (0..words).filter(|word| (word * 7 + mapper * 3 + number) % 4 != 0);
+        let own = (0..words).filter(|word| !(word * 7 + mapper * 3 + number).is_multiple_of(4));
         own.map(|word| (format!("job {number:03} word {word:06}"), i64::try_from(word % 10 + mapper).unwrap()))
             .collect()
     };

@@ -270,8 +270,8 @@ class arrivals
     /// Waits for the next arrival.
     virtual io_result<arrival> next(moment deadline = never) noexcept = 0;
 
-    /// From now on the new peers belong together, or no longer: on loops nobody else accepts from the listener between the
-    /// first of them and that (`accept_policy.hpp`).
+    /// From now on the new peers belong together, or no longer: on loops nobody else accepts from the listener between
+    /// the first of them and that (`accept_policy.hpp`).
     virtual void gather([[maybe_unused]] bool begins) noexcept {}
 
   protected:

@@ -12,10 +12,10 @@
 /// on without it. What the kernel has told one loop is known to all. It holds until a loop has tried to accept and
 /// found nobody.
 ///
-/// A source may _gather_: it wants several peers, those who come one after the other, such as all who send to one merge.
-/// What belongs together is on one loop, so from the first of them on it is this member's _turn_, until it has them all or
-/// gives up: nobody else accepts meanwhile, and whoever is notified rings it. At the end of a turn all are rung, and the
-/// next one begins with the loop that has the fewest connections, as ever.
+/// A source may _gather_: it wants several peers, those who come one after the other, such as all who send to one
+/// merge. What belongs together is on one loop, so from the first of them on it is this member's _turn_, until it has
+/// them all or gives up: nobody else accepts meanwhile, and whoever is notified rings it. At the end of a turn all are
+/// rung, and the next one begins with the loop that has the fewest connections, as ever.
 ///
 /// During a drain each loop first stops watching the listener. When no loop watches any more, each accepts waiting
 /// peers until it finds none. This order matters, because the kernel notifies any of those who watch, which includes

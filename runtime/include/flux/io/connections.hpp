@@ -69,9 +69,9 @@ class connections final : public connection_home, public std::enable_shared_from
     /// Waits for the next connection that has input: for the source alone.
     io_result<connection *> next() noexcept;
 
-    /// Waits for so many new connections, which belong together: where the source is on several loops, no other instance
-    /// accepts any in between. They are added to the group, also those that came before an error. For a source alone that
-    /// gives new ones at once, and to which none is given back. Throws `std::bad_alloc`.
+    /// Waits for so many new connections, which belong together: where the source is on several loops, no other
+    /// instance accepts any in between. They are added to the group, also those that came before an error. For a source
+    /// alone that gives new ones at once, and to which none is given back. Throws `std::bad_alloc`.
     io_result<void> next_group(std::size_t size, std::vector<connection *> &group);
 
     /// Waits for the next message on any connection, and gives that connection: for the source alone. `into` is to be
