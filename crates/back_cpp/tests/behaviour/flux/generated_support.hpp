@@ -124,6 +124,12 @@ std::vector<Value> gathered(std::vector<Out> &, Value Out::*)
     return {};
 }
 
+template <class... Fields>
+std::size_t size_of_fields(const Fields &...) noexcept
+{
+    return 0;
+}
+
 template <class Element, std::size_t size>
 void copy(Element (&to)[size], const Element (&from)[size])
 {
