@@ -166,13 +166,13 @@ class Bench:
         return Run(said["processor_ns"] / megabytes, megabytes / said["seconds"],
                    said["processor_ns"] / said["seconds"] / 1e9)
 
-    def aggregated_at_once(self, copies):
-        """A run of each loop, at the same time, of so many aggregators that have all loops together; on all
-        processors, as the load is: megabytes, and nanoseconds for a record."""
+    def aggregated_at_once(self, copies, loops=LOOPS):
+        """Runs at the same time of so many aggregators that have so many loops together; on all processors, as the
+        load is: megabytes, and nanoseconds for a record."""
         options, reducer = self.options, services.server.free_port()
         with contextlib.ExitStack() as stack:
             all_of = [stack.enter_context(services.aggregating(f"flux hadoop {options.io}", MAPPERS, reducer, None,
-                                                               options.io, LOOPS // copies)) for _ in range(copies)]
+                                                               options.io, loops // copies)) for _ in range(copies)]
             ports = ",".join(str(all_of[run % copies][0]) for run in range(LOOPS))
             said = json.loads(services.server.words(
                 [str(IFILE_LOAD), ports, str(reducer), str(MAPPERS), str(options.megabytes // LOOPS), str(LETTERS[0]),
@@ -306,9 +306,10 @@ def aggregator(bench):
 
 
 def loops(bench):
-    """Runs at once on all loops of one aggregator, beside copies with a loop and a run each."""
-    ours, copies = f"one aggregator, {LOOPS} loops", f"{LOOPS} copies"
-    found = bench.turns({ours: lambda: bench.aggregated_at_once(1), copies: lambda: bench.aggregated_at_once(LOOPS)})
+    """Runs at once on all loops of one aggregator, beside copies with a loop and a run each; and on one loop."""
+    ours, copies, alone = f"one aggregator, {LOOPS} loops", f"{LOOPS} copies", "one aggregator, 1 loop"
+    found = bench.turns({ours: lambda: bench.aggregated_at_once(1), copies: lambda: bench.aggregated_at_once(LOOPS),
+                         alone: lambda: bench.aggregated_at_once(1, 1)})
     for name, runs in found.items():
         print(f"{name:<24} {shown([run.rate for run in runs])} megabytes a second; processor time of a record, ns "
               f"{shown([run.ns for run in runs])}; processors {shown([run.busy for run in runs])}", flush=True)

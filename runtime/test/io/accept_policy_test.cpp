@@ -546,6 +546,28 @@ TEST(AcceptPolicy, GroupsAreSpreadEvenly)
     }
 }
 
+/// It may only wait for a processor, and has the whole group to itself then.
+TEST(AcceptPolicy, OneThatGathersIsWaitedForLonger)
+{
+    loops world(2, 1, 1'000'000, 2);
+    world.connect();
+    world.settle();
+    world.connect();
+    world.settle();
+    const std::size_t other = world.connections(0) == 0 ? 0 : 1;
+    world.hold(other, policy::patience_to_gather / 2);
+    world.connect();
+    world.connect();
+    world.pass(policy::patience_to_gather);
+    EXPECT_EQ(world.connections(other), 2u);
+    world.close(other);
+    world.close(other);
+    world.hold(other, 10s);
+    world.connect();
+    world.pass(2 * policy::patience_to_gather);
+    EXPECT_EQ(world.backlog(), 0) << "and no longer";
+}
+
 /// Who was gathering may have a part of a group then, and nobody else has.
 TEST(AcceptPolicy, ADrainEndsTurnsAndTakesThoseWhoWait)
 {
