@@ -414,7 +414,6 @@ fn the_live_page_stays_quick_small_and_readable_under_load() {
     }
     let seen = browser.wait_with_output().unwrap();
     assert!(seen.status.success());
-    println!("{}", text(&seen.stdout));
     let seen: Value = serde_json::from_slice(&seen.stdout).unwrap();
     // Script, styles and layout of one update, in milliseconds; then what a quarter of them left behind, and all.
     assert!(seen["median_ms"].as_f64().unwrap() < 4.0, "{seen}");
