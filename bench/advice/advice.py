@@ -22,15 +22,37 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 
 COMMON = """
 #include "{name}.flux.h"
+#include <atomic>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <ctime>
+#include <fcntl.h>
 #include <random>
+#include <sys/mman.h>
 #include <thread>
 
 static const double rate = std::getenv("RATE") ? std::atof(std::getenv("RATE")) : 0;
 using clock_type = std::chrono::steady_clock;
+
+// What live.py changes and reads while the server runs, in a file that both have in memory: the part of its time that
+// the node takes which is to be faster, and how many flows have begun.
+struct board {{
+    std::atomic<double> part{{1}};
+    std::atomic<std::int64_t> flows{{0}};
+}};
+
+static board &shared_board()
+{{
+    static board own;
+    const char *const name = std::getenv("BOARD");
+    const int file = name == nullptr ? -1 : open(name, O_RDWR);
+    void *const at = mmap(nullptr, sizeof(board), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    return file < 0 || at == MAP_FAILED ? own : *static_cast<board *>(at);
+}}
+
+[[maybe_unused]] static board &shared = shared_board();
 
 [[maybe_unused]] static void compute(double us)
 {{
@@ -59,6 +81,7 @@ int Next(Next_out *out)
         std::this_thread::sleep_until(next);
     }}
     out->number = ++number;
+    shared.flows.store(number, std::memory_order_relaxed);
     return 0;
 }}
 """

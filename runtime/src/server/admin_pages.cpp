@@ -174,6 +174,11 @@ admin_answer admin_pages_of_server::speed_up(const admin_request &request)
         constexpr std::uint64_t most_slices = 1000;
         const std::string_view node = value_in(request.query, "node");
         const bool is_of_profile = node.empty() && value_in(request.query, "profile") == "off";
+        if (!value_in(request.query, "path").empty()) {
+            return {400, plain,
+                    "A flow's path is known when it has ended, and who ran beside it has gone on by then: name a node "
+                    "that only flows on this path come to (node).\n"};
+        }
         if (node.empty() && !is_of_profile) {
             experiment.end();
             return {200, json, experiment.json()};

@@ -4,6 +4,7 @@
 #include "../support/running_source.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <functional>
@@ -130,6 +131,47 @@ double rate_with(std::chrono::microseconds before, std::chrono::microseconds in_
     meanwhile(running);
     const std::chrono::duration<double> time = flux::clock::now() - begin;
     return static_cast<double>(running.all.flows_ended() - flows) / time.count();
+}
+
+// Who waits for a constraint owes nothing, as whoever has it pays. So what that owes is paid before it lets go.
+TEST(LiveExperiment, WhoHoldsAConstraintPaysBeforeItLetsGo)
+{
+    constexpr auto delay = 20ms;
+    std::atomic<bool> is_followed{false};
+    std::atomic<flux::moment> left{flux::never};
+    std::atomic<flux::moment> entered{flux::never};
+    flux::runners *all = nullptr;
+    sample::work = [&](const sample::Listen_out &) {
+        if (flux::running_flow->position() != sample::node_One || !is_followed) {
+            return;
+        }
+        if (left.load() != flux::never) {
+            flux::moment none = flux::never;
+            entered.compare_exchange_strong(none, flux::clock::now());
+            return;
+        }
+        flux::sleep_for(30ms); // until the other waits
+        const std::size_t elsewhere = all->speed_up().read().processor + 1;
+        all->speed_up().worked(delay, &elsewhere);
+        left = flux::clock::now();
+    };
+    sample::listen = [](sample::Listen_out &out) {
+        out = sample::Listen_out{1, 2, -1};
+        return true;
+    };
+    sample::running_source running(sample::program, sample::source_Listen, flux::strategy_kind::pool, 2);
+    all = &running.all;
+    all->speed_up().begin(sample::node_End);
+    all->speed_up().set_part(1);
+    all->follow_all(true);
+    std::this_thread::sleep_for(20ms); // those that began before have ended
+    is_followed = true;
+    while (entered.load() == flux::never) {
+        std::this_thread::sleep_for(1ms);
+    }
+    EXPECT_GE(entered.load() - left.load(), delay);
+    all->follow_all(false);
+    all->speed_up().end();
 }
 
 double said_of(sample::node node, sample::running_source &running)

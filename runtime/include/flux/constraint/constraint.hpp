@@ -107,6 +107,7 @@ class hold
     }
     ~hold()
     {
+        by_.timing().lets_go();
         lock_.release(mode_);
         time_.end();
         by_.release_one();
@@ -149,6 +150,7 @@ class hold_keys
 
     ~hold_keys()
     {
+        by_.timing().lets_go();
         while (size_ != 0) {
             const one_held &last = held_[--size_];
             if (last.entry != nullptr) [[unlikely]] {
