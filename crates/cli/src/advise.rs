@@ -5,8 +5,10 @@ use crate::failure::Result;
 use crate::live::{Found, percent, tried};
 use crate::sim::{Load, Server, load_text, number, setting, table};
 use crate::terminal::{Terminal, print};
-use flux_ir::flow::Flow;
-use flux_sim::advice::{Advice, Change, advise as advices};
+use flux_ir::flow::{Exit, Flow};
+use flux_ir::flow_path::FlowPath;
+use flux_ir::paths::graph;
+use flux_sim::advice::{Advice, Change, TakenPath, advise as advices};
 use flux_sim::interval::Interval;
 use serde_json::json;
 
@@ -113,13 +115,46 @@ fn shown(flow: &Flow, cpus: u32, load: Load, faster: u32, all: &[Advice]) -> Str
         let latency = if advice.overloaded { "grows".to_owned() } else { percent(advice.latency) };
         rows.push(vec![name(flow, faster, &advice.change), percent(advice.throughput), latency]);
     }
-    format!("{cpus} CPU{plural}, {}{unit}:\n{}", load_text(load), table(&rows))
+    format!("{cpus} CPU{plural}, {}{unit}:\n{}{}", load_text(load), table(&rows), paths(flow, all))
+}
+
+/// A line for each path: its nodes, and what it has of flows and of time.
+fn paths(flow: &Flow, all: &[Advice]) -> String {
+    let taken = all.iter().filter_map(|advice| match &advice.change {
+        Change::FasterPath(taken) => Some(taken),
+        _ => None,
+    });
+    let graph = graph(flow);
+    let line = |taken: &TakenPath| {
+        let labels = taken.path.labels(flow, &graph).unwrap_or_default().join(" -> ");
+        let name = path_name(flow, taken.path);
+        let [flows, time] = [taken.flows, taken.time].map(|part| 100.0 * part);
+        format!("{name}: {labels}; {flows:.1} % of flows, {time:.1} % of the time that nodes take\n")
+    };
+    taken.map(line).collect()
+}
+
+/// A path as the profile numbers it, by what tells it from others: its exit, and its source where there are several.
+fn path_name(flow: &Flow, path: FlowPath) -> String {
+    let exit = exit_name(path.exit);
+    let end = if path.exit == Exit::Done { String::new() } else { format!(" ({exit})") };
+    let source = path.source_name(flow).filter(|_| flow.entries.len() > 1);
+    format!("path {}{}{end}", path.number, source.map(|name| format!(" of {name}")).unwrap_or_default())
+}
+
+fn exit_name(exit: Exit) -> &'static str {
+    match exit {
+        Exit::Done => "done",
+        Exit::Failed => "failed",
+        Exit::Ended => "ended",
+    }
 }
 
 /// A change, as its author would make it.
 fn name(flow: &Flow, faster: u32, change: &Change) -> String {
     match change {
         Change::Faster(node) => less(node, faster),
+        Change::FasterPath(taken) => less(&path_name(flow, taken.path), faster),
         Change::Readers(constraint) => {
             format!("{0}? in place of {0}", flow.program.constraints[*constraint].name)
         }
@@ -130,11 +165,22 @@ fn name(flow: &Flow, faster: u32, change: &Change) -> String {
 
 fn object(flow: &Flow, cpus: u32, load: Load, faster: u32, advice: &Advice) -> serde_json::Value {
     let figure = |interval: Interval| json!({ "mean": interval.mean, "within": interval.within });
-    json!({
+    let mut object = json!({
         "cpus": cpus,
         "load": load_text(load),
         "change": name(flow, faster, &advice.change),
         "throughput": figure(advice.throughput),
         "latency": if advice.overloaded { serde_json::Value::Null } else { figure(advice.latency) },
-    })
+    });
+    if let Change::FasterPath(TakenPath { path, flows, time }) = &advice.change {
+        object["path"] = json!({
+            "source": path.source_name(flow),
+            "exit": exit_name(path.exit),
+            "number": path.number,
+            "labels": path.labels(flow, &graph(flow)),
+            "flows": flows,
+            "time": time,
+        });
+    }
+    object
 }

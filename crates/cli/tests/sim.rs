@@ -80,8 +80,12 @@ fn advice_is_an_object_for_each_change() {
     let (status, printed, said) = flux(&example("advice"), &[&arguments[..], &["--cpus", "4", "--json"]].concat());
     assert_eq!((status, said.as_str()), (Some(0), ""));
     let objects: Vec<serde_json::Value> = printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    // Five nodes take time; beside them the constraint, a CPU and the threads.
-    assert_eq!(objects.len(), 8, "{printed}");
+    // Five nodes take time; beside them two paths, the constraint, a CPU and the threads.
+    assert_eq!(objects.len(), 10, "{printed}");
+    let paths: Vec<_> = objects.iter().filter(|it| it["path"].is_object()).collect();
+    assert_eq!(paths[0]["change"], "path 1 takes a tenth less");
+    let labels = serde_json::json!(["Listen", "ReadRequest", "LookUp", "Make:[_, _]", "Compress", "Store", "Write"]);
+    assert_eq!((&paths[0]["path"]["labels"], &paths[0]["path"]["exit"]), (&labels, &"done".into()));
     assert_eq!(objects[0]["change"], "cache? in place of cache");
     let gains: Vec<_> = objects.iter().map(|it| it["throughput"]["mean"].as_f64().unwrap()).collect();
     assert!(gains.is_sorted_by(|a, b| a >= b) && gains[0] > 0.2, "{gains:?}");

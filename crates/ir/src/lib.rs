@@ -12,6 +12,7 @@ pub mod cpp_keyword;
 pub mod effects;
 pub mod external;
 pub mod flow;
+pub mod flow_path;
 pub mod message;
 pub mod name;
 pub mod paths;

@@ -212,6 +212,18 @@ pub fn any(paths: Exits) -> u64 {
     paths.done.saturating_add(paths.failed).saturating_add(paths.ended)
 }
 
+/// Adds the digit of a branch with these paths, which came back by this exit with this number, to the number of a parallel
+/// step that is left by `exit`. `None` where that fits no number.
+pub fn digit(number: u64, exit: Exit, (paths, by, own): (Exits, Exit, u64)) -> Option<u64> {
+    let (radix, first) = match (exit, by) {
+        (Exit::Done, _) => (paths.done, 0),
+        (_, Exit::Done) => (any(paths), 0),
+        (_, Exit::Failed) => (any(paths), paths.done),
+        (_, Exit::Ended) => (any(paths), paths.done.checked_add(paths.failed)?),
+    };
+    number.checked_mul(radix)?.checked_add(first)?.checked_add(own)
+}
+
 /// What `arriving` paths add where they resume beside others; 0 where they are no longer told apart from those.
 pub fn resume_offset(beside: u64, arriving: u64) -> u64 {
     if beside + arriving > LIMIT { 0 } else { beside }

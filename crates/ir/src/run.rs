@@ -8,10 +8,10 @@
 use crate::compute::{self, Failure, Reason, Surroundings, evaluate_node, evaluate_predicate};
 use crate::external::ExternalId;
 use crate::flow::{
-    Block, Branch, Callee, Each, EachOrder, End, Exit, Exits, Flow, Function, FunctionId, Line, Operand, Step, StepId,
+    Block, Branch, Callee, Each, EachOrder, End, Exit, Flow, Function, FunctionId, Line, Operand, Step, StepId,
     StepPaths,
 };
-use crate::paths::any;
+use crate::paths::digit;
 use crate::program::{Body, Constant, Node, NodeId, OptionId, Parameter, PredicateId, Program};
 use crate::types::Type;
 use std::collections::HashMap;
@@ -402,7 +402,7 @@ impl<W: World> Machine<'_, W> {
         self.register = match paths.cut {
             true => before,
             false => {
-                let own = ended.iter().try_fold(0, |number, branch| digit(number, exit, branch))?;
+                let own = ended.iter().try_fold(0, |number, branch| digit(number, exit, *branch))?;
                 before.checked_mul(paths.radix.get(exit))?.checked_add(own)?
             }
         };
@@ -464,15 +464,4 @@ impl<W: World> Surroundings for Bodies<'_, W> {
     fn option(&mut self, option: OptionId) -> compute::Value {
         self.world.option(option)
     }
-}
-
-/// Adds the digit of a branch that came back so to the number of a parallel step that is left by `exit`.
-fn digit(number: u64, exit: Exit, (paths, by, own): &(Exits, Exit, u64)) -> Option<u64> {
-    let (radix, first) = match (exit, by) {
-        (Exit::Done, _) => (paths.done, 0),
-        (_, Exit::Done) => (any(*paths), 0),
-        (_, Exit::Failed) => (any(*paths), paths.done),
-        (_, Exit::Ended) => (any(*paths), paths.done.checked_add(paths.failed)?),
-    };
-    number.checked_mul(radix)?.checked_add(first)?.checked_add(*own)
 }

@@ -6,6 +6,7 @@ use crate::random::{Distribution, Random};
 use flux_diagnostic::nearest;
 use flux_ir::external::ExternalRole;
 use flux_ir::flow::{Callee, Flow};
+use flux_ir::flow_path::FlowPath;
 use flux_ir::program::{Body, ConstraintId, PredicateId, Scope};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -13,6 +14,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 #[derive(Clone, Default, Debug)]
 pub struct Estimates {
     work: HashMap<String, Work>,
+    /// What nodes do on paths on which they take another time than on all.
+    on_paths: HashMap<FlowPath, HashMap<String, Vec<Part>>>,
     predicates: HashMap<PredicateId, f64>,
     keys: HashMap<ConstraintId, Keys>,
     lists: HashMap<String, u64>,
@@ -133,6 +136,8 @@ impl Estimates {
                 let work = work(value).ok_or_else(|| {
                     wrong("write how long it takes, `12ms`, `exponential(12ms)`, `1ms + wait 30ms` or `1ms, fails 2%`")
                 })?;
+                // It is the same on all paths.
+                self.on_paths.values_mut().for_each(|nodes| drop(nodes.remove(name)));
                 self.work.insert(name.to_owned(), work);
             }
             Named::Predicate(id) => {
@@ -173,12 +178,15 @@ impl Estimates {
     #[must_use]
     pub fn scaled(&self, name: &str, factor: f64) -> Self {
         let mut scaled = self.clone();
-        for part in scaled.work.get_mut(name).map(|work| &mut work.parts).into_iter().flatten() {
-            *part = match part {
-                Part::Compute(time) => Part::Compute(time.scaled(factor)),
-                Part::Wait(time) => Part::Wait(time.scaled(factor)),
-                Part::Sleep(time) => Part::Sleep(time.scaled(factor)),
-            };
+        let on_paths = scaled.on_paths.values_mut().filter_map(|nodes| nodes.get_mut(name));
+        for parts in scaled.work.get_mut(name).map(|work| &mut work.parts).into_iter().chain(on_paths) {
+            for part in parts {
+                *part = match part {
+                    Part::Compute(time) => Part::Compute(time.scaled(factor)),
+                    Part::Wait(time) => Part::Wait(time.scaled(factor)),
+                    Part::Sleep(time) => Part::Sleep(time.scaled(factor)),
+                };
+            }
         }
         scaled
     }
@@ -186,6 +194,21 @@ impl Estimates {
     /// A node or a handler of this name does this.
     pub fn set_work(&mut self, name: &str, work: Work) {
         self.work.insert(name.to_owned(), work);
+    }
+
+    /// In flows on this path a node or a handler of this name does this.
+    pub fn set_parts_on(&mut self, path: FlowPath, name: &str, parts: Vec<Part>) {
+        self.on_paths.entry(path).or_default().insert(name.to_owned(), parts);
+    }
+
+    /// That; none where it is as on all paths.
+    pub fn parts_on(&self, path: &FlowPath, name: &str) -> Option<&Vec<Part>> {
+        self.on_paths.get(path)?.get(name)
+    }
+
+    /// Whether what nodes do depends on the path of the flow.
+    pub fn has_paths(&self) -> bool {
+        !self.on_paths.is_empty()
     }
 
     /// For a flow a CPU is used for so many seconds outside of its nodes, before the first of them.

@@ -16,6 +16,7 @@ pub mod interval;
 pub mod machine;
 pub mod measured;
 pub mod observe;
+mod on_paths;
 pub mod plot;
 pub mod predict;
 mod processors;

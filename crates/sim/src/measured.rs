@@ -1,18 +1,18 @@
 //! What a running server has told of itself, in place of estimates: the times of its nodes, how often they fail, and
 //! which lines of dispatches flows take. It is the JSON of `--flux-report=json` and of `/profile`.
 //!
-//! Times are drawn from the histograms that were measured. A node's times on a CPU and its waits are drawn apart from
-//! one another, and so is what different nodes of a flow take: where they belong together, that is lost.
+//! Times are drawn from the histograms that were measured, with the means that a node has on the path of the flow
+//! (`on_paths.rs`). A node's times on a CPU and its waits are drawn apart from one another, and so is what different nodes
+//! of a flow take: where they belong together on one path, that is lost.
 
 use crate::estimates::{Estimates, Part, Work};
-use crate::random::{Distribution, Histogram};
+use crate::on_paths::{on_paths, parts};
+use crate::random::Distribution;
 use flux_ir::external::ExternalRole;
 use flux_ir::flow::{End, Flow, Line};
 use flux_ir::program::{Body, Origin, Scope};
-use flux_profile::histogram::Histogram as Measured;
 use flux_profile::profile::{NodeTimes, Profile};
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
 
 /// How often flows came to what paths show, and how often they failed there.
 #[derive(Default)]
@@ -41,8 +41,12 @@ pub fn measured(flow: &Flow, json: &str) -> Result<Estimates, String> {
         if known.contains(&node.name) {
             let visits = visits.get(node.name.as_str());
             let fails = visits.map_or(0.0, |of| if of.times > 0.0 { of.failed / of.times } else { 0.0 });
-            estimates.set_work(&node.name, Work { parts: parts(node, &profile.strategy), fails });
+            estimates.set_work(&node.name, Work { parts: parts(&node.times, &profile.strategy, 1.0, 1.0), fails });
         }
+    }
+    let worked: Vec<_> = nodes.iter().filter(|node| known.contains(&node.name)).collect();
+    for one in on_paths(flow, &profile, &worked) {
+        estimates.set_parts_on(one.path, &one.node, one.parts);
     }
     let each_s = |seconds: f64| seconds / profile.flows.started.max(1) as f64;
     if profile.source_cpu_seconds > 0.0 {
@@ -129,19 +133,4 @@ fn add_choices(visits: &HashMap<&str, Visits>, lines: &[Line], labels: &[String]
             estimates.set_likely(test.predicate, times(label) / left);
         }
     }
-}
-
-/// The time on a CPU, and what is waited for the world; none where the node took none.
-fn parts(node: &NodeTimes, strategy: &str) -> Vec<Part> {
-    let drawn = |times: &Measured| {
-        let steps: Vec<_> = times.steps().collect();
-        // Where it never took any time, nothing is drawn.
-        let has_any = steps.iter().any(|(begin, _)| *begin > 0);
-        has_any.then(|| Distribution::Measured(Arc::new(Histogram::new(&steps))))
-    };
-    let ran = drawn(&node.times.ran).map(Part::Compute);
-    let mut reasons = node.times.parked_for.keys();
-    let sleeps = strategy == "event" && (reasons.next().map(String::as_str), reasons.next()) == (Some("sleep"), None);
-    let parked = drawn(&node.times.parked).map(if sleeps { Part::Sleep } else { Part::Wait });
-    ran.into_iter().chain(parked).collect()
 }

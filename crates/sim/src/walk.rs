@@ -3,16 +3,20 @@
 //!
 //! [`flux_ir::run`] is not asked: it needs values, and estimates have none, not even for what bodies compute. Values
 //! are known by where they come from. One that a node hands on under the same name and type is the same as a part of a
-//! key, but may be of another predicate type than before.
+//! key, but may be of another predicate type than before. The path of a flow is counted as generated code counts it
+//! (`flux_ir::paths`).
 
 use crate::estimates::{Estimates, Part};
 use crate::random::Random;
 use crate::script::{Action, Actions, Branch, Fork, Lock, Script, Workload};
 use flux_ir::external::ExternalRole;
-use flux_ir::flow::{Block, Callee, Each, EachOrder, End, Exit, Flow, FunctionId, Line, Operand, Step, StepId};
+use flux_ir::flow::{
+    self, Block, Callee, Each, EachOrder, End, Exit, Flow, FunctionId, Line, Operand, Step, StepId, StepPaths,
+};
+use flux_ir::flow_path::FlowPath;
+use flux_ir::paths::digit;
 use flux_ir::program::{Constant, ConstraintId, Mode, NodeId, PredicateId, Scope};
 use std::collections::HashMap;
-use std::rc::Rc;
 
 /// The flows of a program.
 pub struct Flows<'a> {
@@ -20,39 +24,94 @@ pub struct Flows<'a> {
     estimates: &'a Estimates,
     locks: HashMap<(ConstraintId, u64), usize>,
     readers: Option<ConstraintId>,
+    faster: Option<(FlowPath, f64)>,
+    taken: HashMap<FlowPath, Taken>,
+}
+
+/// What the flows of a path came to.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct Taken {
+    /// How many they were.
+    pub flows: f64,
+    /// How long they computed and waited for the world, together, in seconds.
+    pub seconds: f64,
+}
+
+impl Taken {
+    /// These, too.
+    pub fn add(&mut self, others: &Self) {
+        self.flows += others.flows;
+        self.seconds += others.seconds;
+    }
 }
 
 impl<'a> Flows<'a> {
     /// Those of a program of which so much is expected: [`Estimates::missing`] must be empty.
     pub fn new(flow: &'a Flow, estimates: &'a Estimates) -> Self {
-        Self { flow, estimates, locks: HashMap::new(), readers: None }
+        Self { flow, estimates, locks: HashMap::new(), readers: None, faster: None, taken: HashMap::new() }
     }
 
     /// The same, but all who take this constraint only read.
     #[must_use]
-    pub fn with_readers(self, readers: Option<ConstraintId>) -> Self {
-        Self { readers, ..self }
+    pub fn with_readers(self, readers: ConstraintId) -> Self {
+        Self { readers: Some(readers), ..self }
     }
+
+    /// The same, but all nodes of flows on this path take the part `left` of their time.
+    #[must_use]
+    pub fn with_faster(self, path: FlowPath, left: f64) -> Self {
+        Self { faster: Some((path, left)), ..self }
+    }
+
+    /// The paths of those that were drawn.
+    pub fn taken(&self) -> &HashMap<FlowPath, Taken> {
+        &self.taken
+    }
+
+    /// Draws the next flow of a source, whose path is known already, or is not asked for.
+    fn walk(&mut self, source: usize, random: &mut Random, path: Option<FlowPath>) -> Walked {
+        let flow = self.flow;
+        let Some(entry) = flow.entries.get(source) else { return Walked::default() };
+        let mut walk = Walk { path, ..Walk::new(self, random) };
+        let (mut made, mut inputs) = (0, None);
+        if let Some(produce) = entry.produce {
+            let (exit, values) = walk.function(produce, vec![]);
+            if exit != Exit::Done {
+                return Walked { produce: walk.actions, ..Walked::default() };
+            }
+            (made, inputs) = (std::mem::take(&mut walk.register), Some(values));
+        }
+        let produce = std::mem::take(&mut walk.actions);
+        walk.actions.push(Action::Compute(walk.flows.estimates.outside()));
+        let inputs = inputs.unwrap_or_else(|| walk.fresh(flow.functions[entry.run].inputs.len()));
+        let (exit, _) = walk.function(entry.run, inputs);
+        let path = FlowPath::of(flow, source, made, exit, walk.register);
+        Walked { produce, run: Some(walk.actions), path, seconds: walk.seconds }
+    }
+}
+
+/// A flow that was drawn; what its source made of it, and, where that has not failed, what it does then.
+#[derive(Default)]
+struct Walked {
+    produce: Vec<Action>,
+    run: Option<Vec<Action>>,
+    path: Option<FlowPath>,
+    seconds: f64,
 }
 
 impl Workload for Flows<'_> {
     fn flow(&mut self, source: usize, random: &mut Random) -> Script {
-        let flow = self.flow;
-        let Some(entry) = flow.entries.get(source) else { return Script { produce: Rc::new([]), run: None } };
-        let mut walk = Walk { flows: self, random, made: 0, actions: vec![], drawn: Drawn::default() };
-        let mut inputs = None;
-        if let Some(produce) = entry.produce {
-            let (exit, values) = walk.function(produce, vec![]);
-            if exit != Exit::Done {
-                return Script { produce: walk.actions.into(), run: None };
-            }
-            inputs = Some(values);
+        let path = match self.faster.is_some() || self.estimates.has_paths() {
+            // What its nodes take depends on its path, and none of its decisions on that: so these are drawn first, and
+            // with the same random numbers once more.
+            true => self.walk(source, &mut random.clone(), None).path,
+            false => None,
+        };
+        let walked = self.walk(source, random, path);
+        if let Some(path) = walked.path {
+            self.taken.entry(path).or_default().add(&Taken { flows: 1.0, seconds: walked.seconds });
         }
-        let produce = std::mem::take(&mut walk.actions).into();
-        walk.actions.push(Action::Compute(walk.flows.estimates.outside()));
-        let inputs = inputs.unwrap_or_else(|| walk.fresh(flow.functions[entry.run].inputs.len()));
-        walk.function(entry.run, inputs);
-        Script { produce, run: Some(walk.actions.into()) }
+        Script { produce: walked.produce.into(), run: walked.run.map(Into::into) }
     }
 
     fn wake(&self) -> f64 {
@@ -94,6 +153,12 @@ struct Walk<'w, 'a> {
     made: u64,
     actions: Vec<Action>,
     drawn: Drawn,
+    /// The path register.
+    register: u64,
+    /// The path that it is on, where that is known before.
+    path: Option<FlowPath>,
+    /// What its nodes took.
+    seconds: f64,
 }
 
 struct Frame {
@@ -107,7 +172,12 @@ enum Left {
     By(Exit, Vec<Value>),
 }
 
-impl<'a> Walk<'_, 'a> {
+impl<'w, 'a> Walk<'w, 'a> {
+    fn new(flows: &'w mut Flows<'a>, random: &'w mut Random) -> Self {
+        let drawn = Drawn::default();
+        Self { flows, random, made: 0, actions: vec![], drawn, register: 0, path: None, seconds: 0.0 }
+    }
+
     fn fresh(&mut self, count: usize) -> Vec<Value> {
         let mut next = || {
             self.made += 1;
@@ -152,16 +222,18 @@ impl<'a> Walk<'_, 'a> {
                 left @ Left::By(..) => return left,
             }
         }
-        match &block.end {
-            End::Done { values, .. } => Left::By(Exit::Done, self.values(frame, values)),
-            End::Failed { .. } => Left::By(Exit::Failed, vec![]),
-            End::Ended { .. } => Left::By(Exit::Ended, vec![]),
-            End::Resume { values, .. } => Left::On(self.values(frame, values)),
-            End::Dispatch { lines, .. } => match self.line(frame, lines) {
-                Some(line) => self.block(frame, &line.block),
-                None => Left::By(Exit::Failed, vec![]),
+        let (left, offset) = match &block.end {
+            End::Done { values, offset } => (Left::By(Exit::Done, self.values(frame, values)), *offset),
+            End::Failed { offset } => (Left::By(Exit::Failed, vec![]), *offset),
+            End::Ended { offset } => (Left::By(Exit::Ended, vec![]), *offset),
+            End::Resume { values, offset } => (Left::On(self.values(frame, values)), *offset),
+            End::Dispatch { lines, unmatched } => match self.line(frame, lines) {
+                Some(line) => return self.block(frame, &line.block),
+                None => (Left::By(Exit::Failed, vec![]), unmatched.unwrap_or_default()),
             },
-        }
+        };
+        self.register = self.register.saturating_add(offset);
+        left
     }
 
     /// The first line whose tests hold.
@@ -194,7 +266,10 @@ impl<'a> Walk<'_, 'a> {
         self.actions.extend(held.iter().rev().map(|(lock, _)| Action::Release(*lock)));
         match exit {
             Exit::Done => Left::On(given),
-            Exit::Ended => Left::By(Exit::Ended, vec![]),
+            Exit::Ended => {
+                self.register = self.register.saturating_add(step.paths.ended_offset);
+                Left::By(Exit::Ended, vec![])
+            }
             Exit::Failed => self.block(frame, &step.failure),
         }
     }
@@ -234,22 +309,39 @@ impl<'a> Walk<'_, 'a> {
                 let is_done = self.work(&external.name.to_string());
                 (if is_done { Exit::Done } else { Exit::Failed }, vec![])
             }
-            Callee::Function(function) => self.function(*function, inputs),
-            Callee::Fork(branches) => {
-                let mut exit = Exit::Done;
-                let mut given = vec![];
-                let mut forked = vec![];
-                for branch in branches {
-                    let (actions, by, values) = self.apart(branch.function, inputs.clone());
-                    forked.push(Branch { actions, after: branch.after });
-                    exit = worse(exit, by);
-                    given.extend(values);
-                }
-                self.actions.push(Action::Fork(Fork { width: forked.len(), branches: forked.into() }));
+            Callee::Function(function) => {
+                let before = std::mem::take(&mut self.register);
+                let (exit, given) = self.function(*function, inputs);
+                let own = Some(self.register);
+                self.register = combined(step.paths, before, exit, own);
                 (exit, given)
             }
-            Callee::Each(each) => self.each(each, &inputs),
+            Callee::Fork(branches) => self.fork(step.paths, branches, &inputs),
+            Callee::Each(each) => {
+                // It is always counted by itself.
+                let before = self.register;
+                let (exit, given) = self.each(each, &inputs);
+                self.register = before;
+                (exit, given)
+            }
         }
+    }
+
+    fn fork(&mut self, paths: StepPaths, branches: &[flow::Branch], inputs: &[Value]) -> (Exit, Vec<Value>) {
+        let before = self.register;
+        let (mut exit, mut given, mut forked, mut ended) = (Exit::Done, vec![], vec![], vec![]);
+        for branch in branches {
+            self.register = 0;
+            let (actions, by, values) = self.apart(branch.function, inputs.to_vec());
+            forked.push(Branch { actions, after: branch.after });
+            exit = worse(exit, by);
+            given.extend(values);
+            ended.push((self.flows.flow.functions[branch.function].paths, by, self.register));
+        }
+        self.actions.push(Action::Fork(Fork { width: forked.len(), branches: forked.into() }));
+        let own = ended.into_iter().try_fold(0, |number, branch| digit(number, exit, branch));
+        self.register = combined(paths, before, exit, own);
+        (exit, given)
     }
 
     /// A flow's session is one of those that the constraints of sessions have.
@@ -339,11 +431,16 @@ impl<'a> Walk<'_, 'a> {
     /// Does what is estimated of a node or a handler: whether it is done and has not failed.
     fn work(&mut self, name: &str) -> bool {
         let Some(work) = self.flows.estimates.work(name) else { return true };
-        for part in &work.parts {
+        let own = self.path.and_then(|path| self.flows.estimates.parts_on(&path, name));
+        let left = self.flows.faster.filter(|(path, _)| self.path == Some(*path)).map_or(1.0, |(_, left)| left);
+        for part in own.unwrap_or(&work.parts) {
+            let (Part::Compute(time) | Part::Wait(time) | Part::Sleep(time)) = part;
+            let seconds = left * time.sample(self.random);
+            self.seconds += seconds;
             self.actions.push(match part {
-                Part::Compute(time) => Action::Compute(time.sample(self.random)),
-                Part::Wait(time) => Action::Wait(time.sample(self.random)),
-                Part::Sleep(time) => Action::Sleep(time.sample(self.random)),
+                Part::Compute(_) => Action::Compute(seconds),
+                Part::Wait(_) => Action::Wait(seconds),
+                Part::Sleep(_) => Action::Sleep(seconds),
             });
         }
         work.fails <= 0.0 || !self.random.chance(work.fails)
@@ -364,6 +461,14 @@ fn in_order(mut locks: Vec<(Lock, Mode)>) -> Vec<(Lock, Mode)> {
         is_same
     });
     locks
+}
+
+/// The path register behind a step that was left by `exit`, on the path of this number through what it called.
+fn combined(paths: StepPaths, before: u64, exit: Exit, own: Option<u64>) -> u64 {
+    match paths.cut {
+        true => before,
+        false => before.saturating_mul(paths.radix.get(exit)).saturating_add(own.unwrap_or_default()),
+    }
 }
 
 /// How branches end together.

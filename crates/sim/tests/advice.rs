@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
 
+mod support;
+
 use flux_driver::compile;
 use flux_ir::flow::Flow;
 use flux_ir::program::ConstraintId;
@@ -94,4 +96,48 @@ fn what_holds_up_is_named_first() {
         let off = (promised.mean - (7.0 / 6.6 - 1.0)).abs();
         assert!(off < 0.01 && off < 2.0 * promised.within, "{arrivals:?}: {promised:?}");
     }
+}
+
+/// Pages of which one in four is made, and takes most of the time; and all pages, of which none is.
+#[test]
+fn paths_are_named_that_some_flows_take() {
+    let paths = |estimates: &[&str]| {
+        let flow = support::flow(support::PAGES);
+        let estimates = Estimates::read(&flow, estimates.iter().copied()).unwrap();
+        let setting = Setting {
+            cpus: 1,
+            sharing: Sharing::Equal,
+            runtime: Runtime::Thread,
+            arrivals: vec![Arrivals::Poisson(10.0)],
+            warm_up: 500.0,
+            flows: 4000.0,
+            seen: None,
+        };
+        let all = advise(&flow, &estimates, &setting, 0.9, 1);
+        let graph = flux_ir::paths::graph(&flow);
+        let taken = all.into_iter().filter_map(|advice| match advice.change {
+            Change::FasterPath(taken) => {
+                Some((taken.path.labels(&flow, &graph).unwrap().join(" "), taken, advice.latency))
+            }
+            _ => None,
+        });
+        taken.collect::<Vec<_>>()
+    };
+    // No flow waits for another, so what a path gives is its part of the time.
+    let found =
+        paths(&["Look = wait 1ms", "Make = wait 8ms, fails 20%", "Send = wait 1ms", "Sorry = wait 1ms", "hit = 75%"]);
+    let expected = [
+        ("Read Look Find:[_] Make Send", 0.2, 10.0),
+        ("Read Look Find:[hit] Send", 0.75, 2.0),
+        ("Read Look Find:[_] Make ERROR Sorry", 0.05, 10.0),
+    ];
+    let whole: f64 = expected.iter().map(|(_, flows, time)| flows * time).sum();
+    assert_eq!(found.len(), expected.len());
+    for ((labels, taken, latency), (path, flows, time)) in found.iter().zip(expected) {
+        assert_eq!(labels, path);
+        assert!((taken.flows - flows).abs() < 0.02 && (taken.time - flows * time / whole).abs() < 0.03, "{taken:?}");
+        assert!((latency.mean + 0.1 * taken.time).abs() < 0.003, "{latency:?} {taken:?}");
+    }
+    // Where all take one path, its nodes say it all.
+    assert_eq!(paths(&["Look = wait 1ms", "Make = wait 8ms", "hit = 100%"]).len(), 0);
 }

@@ -4,11 +4,14 @@
 
 mod support;
 
-use flux_sim::estimates::Part;
+use flux_ir::flow::Flow;
+use flux_sim::estimates::{Estimates, Part};
 use flux_sim::machine::{Arrivals, Runtime, Setting, Sharing};
 use flux_sim::measured::measured;
 use flux_sim::predict::predict;
 use flux_sim::random::Random;
+use flux_sim::script::Workload;
+use flux_sim::walk::Flows;
 use support::{PAGES, flow};
 
 /// A profile of pages, with the members that are read: of 100 flows 75 hit, and 5 of the 25 others fail.
@@ -101,6 +104,41 @@ fn times_are_drawn_as_they_were_measured() {
     let [p50, p95, p99] = [seen.p50.mean, seen.p95.mean, seen.p99.mean];
     assert!((p50 - 1.54e-3).abs() < 0.04e-3, "{p50}");
     assert!(p95 > 13e-3 && p99 < 15e-3, "{p95} {p99}: a make that waits takes 4.1 and 8 ms");
+}
+
+/// Looks take 1 ms on hits and 9 ms before a page is made, which a node's own times do not tell.
+#[test]
+fn nodes_take_what_they_take_on_a_path() {
+    const PROFILE: &str = r#"{"format": 1, "program": "test", "flows": {"started": 400}, "node_times": [
+        {"name": "Look", "ran": {"sum_ns": 1200000000, "steps": [[983040, 300], [8912896, 100]]}},
+        {"name": "Make", "ran": {"sum_ns": 400000000, "steps": [[3997696, 100]]}}],
+      "paths": [
+        {"source": "Read", "exit": "done", "number": 0, "count": 300, "labels": ["Read", "Look", "Find:[hit]", "Send"],
+         "times": {"measured": 300, "sum_ns": 300000000, "steps": [[983040, 300]]}, "ran_ns": 300000000},
+        {"source": "Read", "exit": "done", "number": 1, "count": 100, "labels": ["Read", "Look", "Find:[_]", "Make", "Send"],
+         "times": {"measured": 100, "sum_ns": 1300000000, "steps": [[12582912, 100]]}, "ran_ns": 1300000000}]}"#;
+    let flow = flow(PAGES);
+    let estimates = measured(&flow, PROFILE).unwrap();
+    let mut flows = Flows::new(&flow, &estimates);
+    let mut random = Random::new(1);
+    (0..1000).for_each(|_| drop(flows.flow(0, &mut random)));
+    let mut means: Vec<_> = flows.taken().iter().map(|(path, of)| (path.number, of.seconds / of.flows)).collect();
+    means.sort_by_key(|one| one.0);
+    let [(0, hit), (1, made)] = means[..] else { panic!("{means:?}") };
+    assert!((hit - 1e-3).abs() < 0.03e-3 && (made - 13e-3).abs() < 0.3e-3, "{means:?}");
+    // An estimate is one for all paths.
+    let estimates = estimates.and(&flow, ["Look = 2ms"]).unwrap();
+    assert!(flows_take(&flow, &estimates).all(|seconds| (2e-3..2.01e-3).contains(&seconds) || seconds > 5.9e-3));
+}
+
+/// What single flows take.
+fn flows_take(flow: &Flow, estimates: &Estimates) -> impl Iterator<Item = f64> {
+    let mut random = Random::new(1);
+    (0..100).map(move |_| {
+        let mut flows = Flows::new(flow, estimates);
+        flows.flow(0, &mut random);
+        flows.taken().values().map(|of| of.seconds).sum()
+    })
 }
 
 #[test]

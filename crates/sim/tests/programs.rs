@@ -8,6 +8,10 @@ use flux_ir::flow::Flow;
 use flux_sim::estimates::Estimates;
 use flux_sim::machine::{Arrivals, Runtime, Setting, Sharing};
 use flux_sim::predict::{Limiting, Prediction, predict};
+use flux_sim::random::Random;
+use flux_sim::script::Workload;
+use flux_sim::walk::Flows;
+use std::collections::HashMap;
 use support::{PAGES, flow};
 
 fn predicted(flow: &Flow, estimates: &[&str], cpus: usize, runtime: Runtime, rate: f64) -> Prediction {
@@ -265,4 +269,48 @@ fn estimates_that_are_none_say_what_to_write() {
     assert_eq!(Estimates::default().missing(&flow), ["hit=0.5"]);
     let assumed = Estimates::read(&flow, ["Make=1ms", "Sorry=1ms"]).unwrap().assumed(&flow);
     assert_eq!(assumed, ["no time is estimated for Look, Read, Send: they take none"]);
+}
+
+/// Paths are numbered as generated code numbers them: what a number says is what was drawn.
+#[test]
+fn flows_take_the_paths_of_their_numbers() {
+    const PROGRAM: &str = "
+Read () => (int socket);
+User (int socket) => (int user);
+News (int socket) => (int news);
+Show (int user, int news) => (int user);
+Send (int user) => (int user);
+Twice (int user) => (int user);
+Last (int user) => ();
+source Read => Page;
+Page (int socket) => ();
+Page = (User & News) -> Show -> Twice -> Twice -> Last;
+Twice:[fresh] = ;
+Twice:[_] = Send;
+typedef fresh IsFresh;
+handle error News => Complain;
+";
+    let flow = flow(PROGRAM);
+    let lines = ["User = 1us, fails 10%", "News = 1us, fails 20%", "fresh = 75%", "Send = 1us, fails 50%"];
+    let estimates = Estimates::read(&flow, lines).unwrap();
+    let mut flows = Flows::new(&flow, &estimates);
+    let mut random = Random::new(1);
+    (0..20_000).for_each(|_| drop(flows.flow(0, &mut random)));
+    let graph = flux_ir::paths::graph(&flow);
+    let taken: HashMap<_, _> =
+        flows.taken().iter().map(|(path, of)| (path.labels(&flow, &graph).unwrap(), of)).collect();
+    assert_eq!(taken.len(), flows.taken().len());
+    let shown = 0.9 * 0.8;
+    for (path, part) in [
+        ("Read ( User & News ERROR Complain )", 0.9 * 0.2),
+        ("Read ( User ERROR & News )", 0.1 * 0.8),
+        ("Read ( User ERROR & News ERROR Complain )", 0.1 * 0.2),
+        ("Read ( User & News ) Show Twice:[fresh] Twice:[fresh] Last", shown * 0.75),
+        ("Read ( User & News ) Show Twice:[_] Send Twice:[fresh] Last", shown * 0.125 * 0.75),
+        ("Read ( User & News ) Show Twice:[_] Send ERROR", shown * 0.125),
+    ] {
+        let labels: Vec<_> = path.split(' ').map(str::to_owned).collect();
+        let found = taken.get(&labels).unwrap_or_else(|| panic!("{path}: {:?}", taken.keys())).flows / 20_000.0;
+        assert!((found - part).abs() < 0.01, "{path}: {found} {part}");
+    }
 }
