@@ -212,8 +212,8 @@ pub fn any(paths: Exits) -> u64 {
     paths.done.saturating_add(paths.failed).saturating_add(paths.ended)
 }
 
-/// Adds the digit of a branch with these paths, which came back by this exit with this number, to the number of a parallel
-/// step that is left by `exit`. `None` where that fits no number.
+/// Adds the digit of a branch with these paths, which came back by this exit with this number, to the number of a
+/// parallel step that is left by `exit`. `None` where that fits no number.
 pub fn digit(number: u64, exit: Exit, (paths, by, own): (Exits, Exit, u64)) -> Option<u64> {
     let (radix, first) = match (exit, by) {
         (Exit::Done, _) => (paths.done, 0),

@@ -2,8 +2,8 @@
 //! which lines of dispatches flows take. It is the JSON of `--flux-report=json` and of `/profile`.
 //!
 //! Times are drawn from the histograms that were measured, with the means that a node has on the path of the flow
-//! (`on_paths.rs`). A node's times on a CPU and its waits are drawn apart from one another, and so is what different nodes
-//! of a flow take: where they belong together on one path, that is lost.
+//! (`on_paths.rs`). A node's times on a CPU and its waits are drawn apart from one another, and so is what different
+//! nodes of a flow take: where they belong together on one path, that is lost.
 
 use crate::estimates::{Estimates, Part, Work};
 use crate::on_paths::{on_paths, parts};

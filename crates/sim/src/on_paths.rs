@@ -1,11 +1,11 @@
 //! What nodes take on each path: a profile has what all calls of a node took, and what whole flows of each path ran and
 //! were parked, but not what a node took on a path.
 //!
-//! That is the table of nodes and paths of which the sums of rows and of columns are known. It is filled in by iterative
-//! proportional fitting (Deming and Stephan, "On a least squares adjustment of a sampled frequency table when the
-//! expected marginal totals are known", 1940): of all tables with these sums, the one that says no more than they do.
-//! Where each path has one node that others do not share, it is exact. Rows are fitted last, so that what is not right
-//! about the paths leaves what is known of nodes as it is.
+//! That is the table of nodes and paths of which the sums of rows and of columns are known. It is filled in by
+//! iterative proportional fitting (Deming and Stephan, "On a least squares adjustment of a sampled frequency table when
+//! the expected marginal totals are known", 1940): of all tables with these sums, the one that says no more than they
+//! do. Where each path has one node that others do not share, it is exact. Rows are fitted last, so that what is not
+//! right about the paths leaves what is known of nodes as it is.
 //!
 //! Times are then drawn from the histogram of the node, its times weighted so that their mean is that of the path
 //! (`Histogram::tilted`).
@@ -72,7 +72,7 @@ pub fn on_paths(flow: &Flow, profile: &Profile, nodes: &[&NodeTimes]) -> Vec<OnP
         };
         columns.map(column).collect::<Vec<_>>()
     };
-    let means = |of: fn(&Times) -> &Measured| nodes.iter().map(|node| of(&node.times).mean_ns()).collect::<Vec<_>>();
+    let means = |of: fn(&Times) -> &Measured| nodes.iter().map(|node| of(&node.times).mean()).collect::<Vec<_>>();
     let columns = column(|sums| sums.ran_ns);
     let ran = fitted(&means(|times| &times.ran), &columns);
     let parked = fitted(&means(|times| &times.parked), &column(|sums| sums.parked_ns));
@@ -119,8 +119,8 @@ fn flow_path(flow: &Flow, path: &Path) -> Option<FlowPath> {
     sources.find(|one| one.source_name(flow).as_ref() == Some(&path.source))
 }
 
-/// Whether what its flows took is what the nodes took that it shows: no branches ran beside it, no functions are counted
-/// by themselves, and enough flows were timed.
+/// Whether what its flows took is what the nodes took that it shows: no branches ran beside it, no functions are
+/// counted by themselves, and enough flows were timed.
 fn is_plain(flow: &Flow, path: &Path) -> bool {
     let is_own = |label: &String| {
         matches!(label.as_str(), "(" | "...") || flow.functions.iter().any(|(_, function)| function.name == *label)

@@ -115,7 +115,8 @@ fn nodes_take_what_they_take_on_a_path() {
       "paths": [
         {"source": "Read", "exit": "done", "number": 0, "count": 300, "labels": ["Read", "Look", "Find:[hit]", "Send"],
          "times": {"measured": 300, "sum_ns": 300000000, "steps": [[983040, 300]]}, "ran_ns": 300000000},
-        {"source": "Read", "exit": "done", "number": 1, "count": 100, "labels": ["Read", "Look", "Find:[_]", "Make", "Send"],
+        {"source": "Read", "exit": "done", "number": 1, "count": 100,
+         "labels": ["Read", "Look", "Find:[_]", "Make", "Send"],
          "times": {"measured": 100, "sum_ns": 1300000000, "steps": [[12582912, 100]]}, "ran_ns": 1300000000}]}"#;
     let flow = flow(PAGES);
     let estimates = measured(&flow, PROFILE).unwrap();

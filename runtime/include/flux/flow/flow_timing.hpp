@@ -59,8 +59,8 @@ class flow_timing
     void given(edge_origin from, node_number to, std::size_t bytes) noexcept;
     /// The node that it was at last and has left; `no_node` where there is none.
     node_number left() const noexcept { return left_; }
-    /// It lets go of what others may wait for. Where it is followed, its debts of the time until now are paid before, as
-    /// they owe nothing of that; and so is what its node has worked added, of which they had nothing.
+    /// It lets go of what others may wait for. Where it is followed, its debts of the time until now are paid before,
+    /// as they owe nothing of that; and so is what its node has worked added, of which they had nothing.
     void lets_go() noexcept
     {
         if (owed_.is_on()) [[unlikely]] {
