@@ -172,8 +172,10 @@ fn object(flow: &Flow, cpus: u32, load: Load, faster: u32, advice: &Advice) -> s
         "throughput": figure(advice.throughput),
         "latency": if advice.overloaded { serde_json::Value::Null } else { figure(advice.latency) },
     });
-    if let Change::FasterPath(TakenPath { path, flows, time }) = &advice.change {
-        object["path"] = json!({
+    if let (Change::FasterPath(TakenPath { path, flows, time }), Some(members)) =
+        (&advice.change, object.as_object_mut())
+    {
+        let path = json!({
             "source": path.source_name(flow),
             "exit": exit_name(path.exit),
             "number": path.number,
@@ -181,6 +183,7 @@ fn object(flow: &Flow, cpus: u32, load: Load, faster: u32, advice: &Advice) -> s
             "flows": flows,
             "time": time,
         });
+        members.insert("path".to_owned(), path);
     }
     object
 }

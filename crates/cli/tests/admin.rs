@@ -291,6 +291,7 @@ fn its_profile_is_shown_compared_merged_and_converted() {
     assert_eq!((&experiment["node"], &experiment["left"]), (&"Check".into(), &0.into()), "{experiment}");
     let post = |more: &[&str], path| asked.page(&[&["-X", "POST", "-w", "%{http_code}"], more].concat(), path);
     assert!(post(&[], "/speed-up?node=Chekc").ends_with("400"));
+    assert!(post(&[], "/speed-up?path=3").ends_with("(node).\n400"));
     assert!(post(&[], "/profile").ends_with("405"));
     assert!(post(&["-H", "Sec-Fetch-Site: cross-site"], "/speed-up?node=Check").ends_with("403"));
 
