@@ -259,7 +259,13 @@ void flow_timing::ended(node_number last, const flow_end &how) noexcept
 std::uint32_t timed_flows::advance() noexcept
 {
     const std::uint32_t flows = one_in_;
-    if (--left_ == 0) {
+    if (one_in_ >= in_the_end_ && rest_.count() > 0) {
+        const moment before = std::exchange(last_, now());
+        // How long it takes until as many have come as one is timed of in the end. Between the two limits all stays as
+        // it is, so that it does not go to and fro.
+        const std::chrono::nanoseconds usual = (last_ - before) / one_in_ * in_the_end_;
+        one_in_ = usual < rest_ ? rarest_of_fast : usual > 2 * rest_ ? in_the_end_ : one_in_;
+    } else if (--left_ == 0) {
         one_in_ = std::min(2 * one_in_, in_the_end_);
         left_ = timed_alike;
     }

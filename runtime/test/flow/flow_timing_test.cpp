@@ -225,7 +225,7 @@ TEST(FlowTimingOfLoops, WhoCanGoOnAndWaitsForItsLoopIsNotParkedAnyMore)
 
 TEST(TimedFlows, AreAllAtFirstAndThenFewer)
 {
-    flux::timed_flows timed;
+    flux::timed_flows timed(flux::timed_flows::rarest, std::chrono::nanoseconds(0));
     for (int flow = 0; flow < 64; ++flow) {
         EXPECT_EQ(timed.next(), 1u);
     }
@@ -243,6 +243,20 @@ TEST(TimedFlows, AreAllAtFirstAndThenFewer)
         count += now == 0 ? 0 : 1;
     }
     EXPECT_EQ(count, 1000);
+}
+
+TEST(TimedFlows, AreFewerOfFastFlows)
+{
+    const auto rarest_of = [](std::chrono::nanoseconds rest) {
+        flux::timed_flows timed(flux::timed_flows::rarest, rest);
+        std::uint32_t rarest = 0;
+        for (int flow = 0; flow < 100'000; ++flow) {
+            rarest = std::max(rarest, timed.next());
+        }
+        return rarest;
+    };
+    EXPECT_EQ(rarest_of(std::chrono::hours(1)), 1009u);
+    EXPECT_EQ(rarest_of(std::chrono::nanoseconds(1)), 251u);
 }
 
 TEST(TimedFlows, AreAllWhereThatIsAsked)

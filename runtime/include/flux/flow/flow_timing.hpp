@@ -2,8 +2,9 @@
 /// What the time of a flow goes to, for those flows that are timed.
 ///
 /// Reading the clock at each node would cost some servers more than the nodes, so one flow in some is timed: the first
-/// ones all, so that also a server with few flows has times, and then fewer and fewer, to one in 251 (`timed_flows`).
-/// Each counts for those that are not, so that a flow of the first minute weighs no more than one of the last. Flows
+/// ones all, so that also a server with few flows has times, and then fewer and fewer, to one in 251, or one in 1009
+/// of fast flows (`timed_flows`). Each counts for those that are not, so that a flow of the first minute weighs no more
+/// than one of the last. Flows
 /// that are not timed pay nothing: a node that is called looks anyway whether somebody waits for its thread, and for a
 /// timed flow somebody always does, as for one that is traced.
 ///
@@ -145,11 +146,19 @@ class timed_flows
   public:
     /// In the end one in so many, where nothing else is said; prime, so that flows that come in turns all have theirs.
     static constexpr std::uint32_t rarest = 251;
+    /// And one in so many, prime, too, where more than one a `rest` would be timed: a timed flow takes some
+    /// microseconds, which is to be less than a hundredth of what all take, however fast flows are.
+    static constexpr std::uint32_t rarest_of_fast = 1009;
     /// So many flows are timed before there are fewer.
     static constexpr std::uint32_t timed_alike = 64;
 
-    /// In the end one in so many is timed; all are, where that is 1.
-    explicit timed_flows(std::uint32_t one_in = rarest) noexcept : in_the_end_(one_in) {}
+    /// In the end one in so many is timed; all are, where that is 1. Where nothing else is said there are fewer of fast
+    /// flows.
+    explicit timed_flows(std::uint32_t one_in = rarest,
+                         std::chrono::nanoseconds rest = std::chrono::milliseconds(1)) noexcept
+        : in_the_end_(one_in), rest_(one_in == rarest ? rest : std::chrono::nanoseconds(0))
+    {
+    }
 
     /// 0 where the next flow is not timed; else how many it stands for: itself and those since the one before.
     std::uint32_t next() noexcept
@@ -164,6 +173,9 @@ class timed_flows
     std::uint32_t advance() noexcept;
 
     std::uint32_t in_the_end_;
+    std::chrono::nanoseconds rest_;
+    // When the last flow was timed.
+    moment last_;
     std::uint32_t untimed_ = 1;
     std::uint32_t one_in_ = 1;
     std::uint32_t left_ = timed_alike;
