@@ -93,8 +93,7 @@ def measured(chosen, subject, setting, times, seconds, report=None):
     """A row's figures, of the run that was disturbed least."""
     best = None
     for _ in range(TRIES):
-        real_time = []
-        seen = subject.run(real_time, setting, times, seconds, report)
+        seen = subject.run(setting, times, seconds, report)
         if best is None or seen["loops_waited"] + seen["stolen"] < best["loops_waited"] + best["stolen"]:
             best = seen
         if not is_disturbed(setting, seen):

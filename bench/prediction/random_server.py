@@ -178,9 +178,9 @@ void fini()
         """The flows a second of its profile: half of what it can do."""
         return 0.5e6 / MEAN_US
 
-    def run(self, before, setting, times, seconds, report=None):
-        """What is measured of it under this load; `before` comes before the command."""
-        return run([*before, self.server], setting, times, seconds, report)
+    def run(self, setting, times, seconds, report=None):
+        """What is measured of it under this load."""
+        return run([self.server], setting, times, seconds, report)
 
     def kept(self, setting):
         """The processors to keep from going idle where servers come first: what brings flows needs hardly any."""

@@ -65,9 +65,9 @@ class Outside(Real):
         """The flows a second of its profile."""
         return 0.5e6 / outside.mean_us(self.command(), self.targets(), setting, MEAN_S)
 
-    def run(self, before, setting, times, seconds, report=None):
-        """What is measured of it under this load; `before` comes before the command."""
-        seen = outside.run([*before, *self.command()], self.targets(), setting, times, seconds, report)
+    def run(self, setting, times, seconds, report=None):
+        """What is measured of it under this load."""
+        seen = outside.run(self.command(), self.targets(), setting, times, seconds, report)
         if report:
             with open(os.path.join(self.folder(), "load.json"), "w", encoding="utf-8") as file:
                 json.dump({"load_us": seen["load_us"]}, file)
@@ -217,9 +217,9 @@ class Bank(Real):
         # All come at once, behind the part of the run that no figure counts.
         return 0.5 * self.CALIBRATED / measured.run([self.server], setting, [0.2] * self.CALIBRATED, 1)["cpu_s"]
 
-    def run(self, before, setting, times, seconds, report=None):
-        """What is measured of it under this load; `before` comes before the command."""
-        return measured.run([*before, self.server], setting, times, seconds, report)
+    def run(self, setting, times, seconds, report=None):
+        """What is measured of it under this load."""
+        return measured.run([self.server], setting, times, seconds, report)
 
     def estimates(self, setting):
         return [f"account={self.ACCOUNTS}", *([f"{self.source}=0us"] if setting.is_brought() else [])]
