@@ -17,7 +17,7 @@ use flux_ir::flow_path::FlowPath;
 use flux_ir::paths::graph;
 use flux_profile::histogram::Histogram as Measured;
 use flux_profile::profile::{NodeTimes, Path, Profile, Sums, Times};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// Of fewer flows the mean is not known well enough.
@@ -41,7 +41,8 @@ pub struct OnPath {
 struct Column {
     path: Option<FlowPath>,
     flows: f64,
-    calls: HashMap<usize, f64>,
+    /// In the order of nodes, so that sums are rounded alike each time.
+    calls: BTreeMap<usize, f64>,
     whole: Option<f64>,
 }
 
@@ -50,7 +51,7 @@ pub fn on_paths(flow: &Flow, profile: &Profile, nodes: &[&NodeTimes]) -> Vec<OnP
     let graph = graph(flow);
     let places: HashMap<_, _> = nodes.iter().enumerate().map(|(at, node)| (node.name.as_str(), at)).collect();
     let calls = |labels: &Option<Vec<String>>| {
-        let mut calls = HashMap::new();
+        let mut calls = BTreeMap::new();
         for at in labels.iter().flatten().filter_map(|label| places.get(label.as_str())) {
             *calls.entry(*at).or_insert(0.0) += 1.0;
         }
@@ -129,8 +130,8 @@ fn is_plain(flow: &Flow, path: &Path) -> bool {
 }
 
 /// For each column by how much its nodes take longer than on average, from the mean of each node.
-fn fitted(means: &[f64], columns: &[Column]) -> Vec<HashMap<usize, f64>> {
-    let mut factors: Vec<HashMap<_, _>> =
+fn fitted(means: &[f64], columns: &[Column]) -> Vec<BTreeMap<usize, f64>> {
+    let mut factors: Vec<BTreeMap<_, _>> =
         columns.iter().map(|column| column.calls.keys().map(|at| (*at, 1.0)).collect()).collect();
     for _ in 0..ROUNDS {
         for (column, own) in columns.iter().zip(&mut factors) {
