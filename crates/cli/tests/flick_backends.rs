@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use support::backend::Backend;
 use support::memcached::{self, opaque_of, request};
 use support::proxy::{self, GET, LOOPS, QUIET_GET, SET, ask, ask_once, start};
-use support::{Server, folder, text, wait_for};
+use support::{Server, folder, sanitized, text, wait_for};
 
 /// The proxy, built once, with its peers in simulated worlds.
 fn program() -> &'static Path {
@@ -310,6 +310,11 @@ fn memcached_itself_is_kept_too() {
         (more <= 2).then_some(more)
     });
     assert!(kept >= 1);
+}
+
+#[test]
+fn the_sanitizers_find_nothing() {
+    sanitized::run_again("flick_backends", "the_sanitizers_find_nothing");
 }
 
 /// With servers that end connections as they are asked, clients that leave or do not read, and all that the network

@@ -11,7 +11,7 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
-use support::{Server, flux, folder, text};
+use support::{Server, flux, folder, sanitized, text};
 
 const LOOPS: [&str; 2] = ["--flux-io=reactor", "--flux-io=proactor"];
 
@@ -67,7 +67,9 @@ fn program() -> &'static Path {
     ONCE.get_or_init(|| {
         let home = folder("flick_faults", "server");
         std::fs::write(home.join("faults.flick"), PROGRAM).unwrap();
-        let said = flux(&home, &["build", "--debug", "faults.flick", "--build-dir", "build", "-o", "faults"]);
+        let mut build = vec!["build", "--debug", "faults.flick", "--build-dir", "build", "-o", "faults"];
+        build.extend(sanitized::arguments());
+        let said = flux(&home, &build);
         assert!(said.status.success(), "{}", text(&said.stderr));
         home.join("faults")
     })
@@ -253,4 +255,9 @@ fn a_rule_that_fails_by_itself_ends() {
         client.write_all(&sent("other")).unwrap();
         assert_eq!(next(&mut client), None, "{io}: the run has ended");
     }
+}
+
+#[test]
+fn the_sanitizers_find_nothing() {
+    sanitized::run_again("flick_faults", "the_sanitizers_find_nothing");
 }

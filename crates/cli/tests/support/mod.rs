@@ -5,6 +5,7 @@
 pub mod backend;
 pub mod memcached;
 pub mod proxy;
+pub mod sanitized;
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
@@ -34,7 +35,9 @@ const STEP: Duration = Duration::from_millis(10);
 
 /// An empty folder for a test, among those of its file.
 pub fn folder(file: &str, test: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(file).join(test);
+    // Tests that run once more have their own, as the file's other tests run beside them.
+    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join(sanitized::which().unwrap_or_default());
+    let folder = home.join(file).join(test);
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
     folder
@@ -91,7 +94,7 @@ fn build(home: &Path, file: &str, name: &str, sources: &[&str]) -> PathBuf {
     let folder = folder(file, name);
     let server = folder.join(name);
     let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-    flux.arg("build").args((!OPTIMISED.contains(&file)).then_some("--debug"));
+    flux.arg("build").args((!OPTIMISED.contains(&file)).then_some("--debug")).args(sanitized::arguments());
     flux.arg(home.join(format!("{name}.flux"))).args(sources.iter().map(|source| home.join(source)));
     flux.arg("--build-dir").arg(folder.join("build")).arg("-o").arg(&server);
     let said = flux.output().unwrap();

@@ -3,7 +3,7 @@
 
 use super::backend::{Backend, State};
 use super::memcached::{opaque_of, request};
-use super::{Server, folder, text};
+use super::{Server, folder, sanitized, text};
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub fn build(file: &str, arguments: &[&str]) -> PathBuf {
     let built = to.join("proxy");
     let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
     flux.arg("build").arg("--debug").arg(own.join("../../examples/memcached_proxy/listing_1.flick"));
-    flux.arg(own.join("tests/flick_backends/world.cpp")).args(arguments);
+    flux.arg(own.join("tests/flick_backends/world.cpp")).args(arguments).args(sanitized::arguments());
     flux.arg("--build-dir").arg(to.join("build")).arg("-o").arg(&built);
     let said = flux.output().unwrap();
     assert!(said.status.success(), "{}", text(&said.stderr));
