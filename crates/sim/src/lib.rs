@@ -9,6 +9,7 @@
 
 pub mod advice;
 mod agenda;
+mod balance;
 pub mod estimates;
 mod fair_lock;
 mod fork;

@@ -96,6 +96,9 @@ const MOST_FLOWS: usize = 1024;
 /// What sleeps on event loops are rounded up to, in seconds (`runtime/include/flux/waiting/timer_wheel.hpp`).
 const TICK: f64 = 1e-3;
 
+/// What it takes until a thread that was woken for a lock looks at it, once it has a CPU, in seconds.
+const SWITCH: f64 = 1e-6;
+
 /// What happens by itself.
 #[derive(Clone, Copy, Debug)]
 enum Event {
@@ -129,8 +132,6 @@ struct Execution {
     then: Option<Actions>,
     is_branch: bool,
     holds: usize,
-    /// The lock that it is to try again for, as it was woken when that became free.
-    tries: Option<Lock>,
     /// Since when it waits, or has the loop.
     since: f64,
     /// What for.
@@ -177,9 +178,13 @@ struct Machine<'a> {
     /// Those that have a thread, and go on at this moment.
     runnable: VecDeque<usize>,
     observer: Observer,
+    /// The thread of the execution that goes on at this moment; none where a timer has come.
+    waker: Option<usize>,
     /// What a thread or loop does as it wakes, and as it begins with something after it had nothing to do.
     wakes: Actions,
     begins: Actions,
+    /// What a change of threads takes.
+    switches: Actions,
     /// How many flows have come.
     arrived: f64,
 }
@@ -197,12 +202,14 @@ impl<'a> Machine<'a> {
             Runtime::Thread => workload.making_a_thread(),
             Runtime::Pool(_) | Runtime::Event(_) => workload.wake(),
         };
-        let [wakes, begins] = [workload.wake(), begins].map(|seconds| [Action::Compute(seconds)].into());
+        let [wakes, begins, switches] =
+            [workload.wake(), begins, SWITCH].map(|seconds| [Action::Compute(seconds)].into());
         Self {
             setting,
             rate,
             wakes,
             begins,
+            switches,
             workload,
             random,
             arriving,
@@ -217,6 +224,7 @@ impl<'a> Machine<'a> {
             forks: vec![],
             free_forks: vec![],
             runnable: VecDeque::new(),
+            waker: None,
             observer: Observer::default(),
             arrived: 0.0,
         }
@@ -274,8 +282,10 @@ impl<'a> Machine<'a> {
             self.now = at;
             self.happen(event);
             while let Some(execution) = self.runnable.pop_front() {
+                self.waker = Some(self.thread(execution));
                 self.advance(execution);
             }
+            self.waker = None;
             if let Some((at, changes)) = self.processors.announce() {
                 self.agenda.put(at, Event::Computed(changes));
             }
@@ -345,7 +355,6 @@ impl<'a> Machine<'a> {
             then: run,
             is_branch: false,
             holds: 0,
-            tries: None,
             since: self.now,
             reason: Reason::Threads,
         });
@@ -384,18 +393,13 @@ impl<'a> Machine<'a> {
         match self.executions[at].place {
             _ if self.executions[at].is_beside => self.sources.len() + self.threads.size().unwrap_or_default() + at,
             Place::Source => self.executions[at].source,
-            Place::Thread(thread) if self.threads.is_loop() => self.sources.len() + thread,
+            Place::Thread(thread) if self.threads.is_kept() => self.sources.len() + thread,
             Place::Thread(_) => self.sources.len() + at,
         }
     }
 
     /// Does what an execution does until it computes, waits or ends.
     fn advance(&mut self, at: usize) {
-        if let Some(lock) = self.executions[at].tries.take()
-            && !self.try_again(at, lock)
-        {
-            return;
-        }
         loop {
             let execution = &mut self.executions[at];
             let Some(frame) = execution.frames.last_mut() else { return self.end(at) };
@@ -434,6 +438,11 @@ impl<'a> Machine<'a> {
                         return self.park(at, Reason::Constraint(lock.constraint));
                     }
                 }
+                Action::TryAgain(lock) => {
+                    if !self.try_again(at, lock) {
+                        return;
+                    }
+                }
                 Action::Release(lock) => {
                     execution.holds = execution.holds.saturating_sub(1);
                     self.release(lock);
@@ -452,7 +461,7 @@ impl<'a> Machine<'a> {
         match self.lock(lock).release() {
             Passed::To(admitted) => admitted.into_iter().for_each(|one| self.resume(one)),
             Passed::Wakes(one) => {
-                self.executions[one].tries = Some(lock);
+                self.do_first(one, [Action::TryAgain(lock)].into());
                 self.resume(one);
             }
         }
@@ -485,11 +494,10 @@ impl<'a> Machine<'a> {
 
     /// Goes to the end of the queue of its loop.
     fn park_ready(&mut self, at: usize, thread: usize) {
-        self.processors.leave(self.now, self.thread(at));
         let execution = &mut self.executions[at];
         (execution.since, execution.reason) = (self.now, Reason::Threads);
         self.threads.ready(thread, Ready::GaveWay, Begins::Execution(at));
-        self.leave(thread);
+        self.leave(thread, self.thread(at));
     }
 
     /// It leaves its loop to others, and goes on at once, on a thread of those that run `blocking` nodes. How many of
@@ -498,16 +506,16 @@ impl<'a> Machine<'a> {
         if let Place::Thread(thread) = self.executions[at].place
             && self.threads.is_loop()
         {
-            self.processors.leave(self.now, self.thread(at));
+            let of_loop = self.thread(at);
             self.executions[at].is_beside = true;
-            self.processors.renew(self.thread(at));
-            self.leave(thread);
+            self.processors.wake(self.now, self.thread(at), self.waker);
+            self.leave(thread, of_loop);
         }
     }
 
     /// It has done what it did beside its loop.
     fn come_back(&mut self, at: usize) {
-        self.processors.leave(self.now, self.thread(at));
+        let beside = self.thread(at);
         let execution = &mut self.executions[at];
         execution.is_beside = false;
         (execution.since, execution.reason) = (self.now, Reason::Threads);
@@ -515,18 +523,18 @@ impl<'a> Machine<'a> {
             self.threads.ready(thread, Ready::Woken, Begins::Execution(at));
         }
         self.occupy();
+        self.processors.leave(self.now, beside);
+        self.processors.renew(beside);
     }
 
     /// It waits: a loop goes on with others, a thread does not.
     fn park(&mut self, at: usize, reason: Reason) {
-        self.processors.leave(self.now, self.thread(at));
+        let on = self.thread(at);
         let execution = &mut self.executions[at];
         (execution.since, execution.reason) = (self.now, reason);
-        if let Place::Thread(thread) = execution.place
-            && self.threads.is_loop()
-            && !self.executions[at].is_beside
-        {
-            self.leave(thread);
+        match execution.place {
+            Place::Thread(thread) if self.threads.is_loop() && !execution.is_beside => self.leave(thread, on),
+            _ => self.processors.leave(self.now, on),
         }
     }
 
@@ -541,11 +549,11 @@ impl<'a> Machine<'a> {
                 self.occupy();
             }
             _ => {
-                // Who is woken for a lock comes to a processor that works, which is hardly more than a change of
-                // threads.
-                if !matches!(self.executions[at].reason, Reason::Constraint(_)) {
-                    self.do_first(at, self.wakes.clone());
-                }
+                // Who is woken for a lock mostly comes to a processor that works, which is hardly more than a change
+                // of threads.
+                let is_lock = matches!(self.executions[at].reason, Reason::Constraint(_));
+                self.do_first(at, if is_lock { self.switches.clone() } else { self.wakes.clone() });
+                self.processors.wake(self.now, self.thread(at), self.waker);
                 self.runnable.push_back(at);
             }
         }
@@ -562,10 +570,16 @@ impl<'a> Machine<'a> {
         self.observer.waited(reason, self.now - since);
     }
 
-    /// A thread or a loop has nothing to do any more.
-    fn leave(&mut self, thread: usize) {
+    /// A thread or a loop has nothing to do any more; if it finds something else it keeps its CPU.
+    fn leave(&mut self, thread: usize, of_cpus: usize) {
         self.threads.leave(self.now, thread);
         self.occupy();
+        if !self.threads.is_occupied(thread) {
+            self.processors.leave(self.now, of_cpus);
+        }
+        if !self.threads.is_kept() {
+            self.processors.renew(of_cpus);
+        }
     }
 
     /// Threads that have nothing to do take what waits for one.
@@ -582,9 +596,7 @@ impl<'a> Machine<'a> {
                     if slept {
                         self.do_first(at, self.begins.clone());
                     }
-                    if !self.threads.is_loop() {
-                        self.processors.renew(self.thread(at));
-                    }
+                    self.processors.wake(self.now, self.thread(at), self.waker);
                     self.runnable.push_back(at);
                 }
                 None => self.threads.leave(self.now, thread),
@@ -612,7 +624,6 @@ impl<'a> Machine<'a> {
             then: None,
             is_branch: true,
             holds: 0,
-            tries: None,
             since: self.now,
             reason: Reason::Threads,
         }))
@@ -686,7 +697,7 @@ impl<'a> Machine<'a> {
 
     /// An execution has done all: a source hands its flow on, others leave their thread.
     fn end(&mut self, at: usize) {
-        self.processors.leave(self.now, self.thread(at));
+        let on = self.thread(at);
         let Execution { source, arrived, place, is_branch, .. } = self.executions[at];
         let then = self.executions[at].then.take();
         match place {
@@ -699,9 +710,13 @@ impl<'a> Machine<'a> {
                         (execution.since, execution.reason) = (self.now, Reason::Threads);
                         self.threads.begin(at);
                         self.produce(source);
-                        return self.occupy();
+                        self.occupy();
+                        return self.rest(source);
                     }
-                    None => self.over(source),
+                    None => {
+                        self.over(source);
+                        self.rest(source);
+                    }
                 }
             }
             Place::Thread(thread) => {
@@ -710,10 +725,17 @@ impl<'a> Machine<'a> {
                     self.observer.flow_ended(is_seen.then_some(self.now - arrived));
                     self.over(source);
                 }
-                self.leave(thread);
+                self.leave(thread, on);
             }
         }
         self.free.push(at);
+    }
+
+    /// The thread of a source waits until there is a flow to be made.
+    fn rest(&mut self, source: usize) {
+        if !self.sources[source].is_busy {
+            self.processors.leave(self.now, source);
+        }
     }
 
     /// A flow has ended: its source may make another, and its client thinks.

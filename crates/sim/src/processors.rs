@@ -42,6 +42,13 @@ impl Processors {
         }
     }
 
+    /// This thread is to have a CPU from now on, and computes or leaves at this moment; `by` has woken it, or a timer.
+    pub fn wake(&mut self, now: f64, thread: usize, by: Option<usize>) {
+        if let Self::Turns(turns) = self {
+            turns.wake(now, thread, by);
+        }
+    }
+
     /// The thread waits, or has ended: whoever has ended to compute has not begun again.
     pub fn leave(&mut self, now: f64, thread: usize) {
         if let Self::Turns(turns) = self {
@@ -49,7 +56,7 @@ impl Processors {
         }
     }
 
-    /// This thread is another one from now on.
+    /// This thread has ended: who has its number from now on is another.
     pub fn renew(&mut self, thread: usize) {
         if let Self::Turns(turns) = self {
             turns.renew(thread);

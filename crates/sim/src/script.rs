@@ -25,6 +25,8 @@ pub enum Action {
     Sleep(f64),
     /// Takes a lock.
     Acquire(Lock, Mode),
+    /// Takes one that was free when this execution was woken for it, if that is still so, and waits on otherwise.
+    TryAgain(Lock),
     /// Gives it back.
     Release(Lock),
     /// Runs branches, and goes on when all have ended.

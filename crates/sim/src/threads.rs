@@ -46,8 +46,9 @@ pub enum Begins {
 #[derive(Debug)]
 pub struct Threads {
     runtime: Runtime,
-    /// Of a pool: those that have nothing to do. Of loops: each.
     loops: Vec<Loop>,
+    /// Of a pool: those that have nothing to do, who has waited for longest first.
+    free: VecDeque<usize>,
     /// How many have something to do.
     occupied: usize,
     new: VecDeque<Begins>,
@@ -122,8 +123,12 @@ impl Threads {
             Runtime::Event(loops) => (0..loops.max(1)).map(|_| Loop::default()).collect(),
             Runtime::Thread | Runtime::Pool(_) => vec![],
         };
+        let free = match runtime {
+            Runtime::Pool(threads) => (0..threads.max(1)).collect(),
+            Runtime::Thread | Runtime::Event(_) => VecDeque::new(),
+        };
         let (new, offered) = (VecDeque::new(), VecDeque::new());
-        Self { runtime, loops, occupied: 0, new, turn: 0, offered, busy: 0.0, at: 0.0, left: f64::NEG_INFINITY }
+        Self { runtime, loops, free, occupied: 0, new, turn: 0, offered, busy: 0.0, at: 0.0, left: f64::NEG_INFINITY }
     }
 
     /// How many there are; none where there are as many as are asked for.
@@ -180,7 +185,9 @@ impl Threads {
             _ => {
                 let begins = self.offered.pop_front().or_else(|| self.new.pop_front())?;
                 // Who has just left has this; a second one slept.
-                (0, begins, std::mem::replace(&mut self.left, f64::NEG_INFINITY) < now)
+                let slept = std::mem::replace(&mut self.left, f64::NEG_INFINITY) < now;
+                let thread = if slept { self.free.pop_front() } else { self.free.pop_back() };
+                (thread.unwrap_or_default(), begins, slept)
             }
         };
         self.advance(now);
@@ -211,6 +218,23 @@ impl Threads {
             (self.loops[thread].is_running, self.loops[thread].since) = (false, now);
         } else {
             self.left = now;
+            if self.is_kept() {
+                self.free.push_back(thread);
+            }
+        }
+    }
+
+    /// Whether there are as many all the time, each with a number of its own.
+    pub fn is_kept(&self) -> bool {
+        self.runtime != Runtime::Thread
+    }
+
+    /// Whether this one has something to do.
+    pub fn is_occupied(&self, thread: usize) -> bool {
+        match self.runtime {
+            Runtime::Thread => false,
+            Runtime::Pool(_) => !self.free.contains(&thread),
+            Runtime::Event(_) => self.loops[thread].is_running,
         }
     }
 

@@ -1,12 +1,19 @@
 //! CPUs that threads take in turns, as Linux has them: by earliest eligible virtual deadline first (Stoica and
-//! Abdel-Wahab, 1995; `kernel/sched/fair.c` from 6.6 on), with threads of equal weight.
+//! Abdel-Wahab, 1995; `kernel/sched/fair.c` of 6.18), with threads of equal weight.
 //!
 //! Each CPU has a queue of its own. The virtual time of a thread is what it has computed; one is eligible that is not
 //! before the mean of its queue, and of these the one runs whose deadline is the earliest: a slice after its virtual
-//! time when it began it. A thread that wakes stands at the mean; if its deadline is the earliest it runs at once, but
-//! not before the one that runs has had its slice. That is looked at when somebody wakes, and at each tick. So work
-//! that is shorter than a slice is hardly ever shared, and what comes late may come first: that is neither first come,
-//! first served, nor equal parts.
+//! time when it began it. A thread that wakes stands at the mean, or as far behind as it was when it went to sleep; if
+//! its deadline is the earliest it runs at once, but not before the one that runs has had its slice. That is looked at
+//! when somebody wakes, and at each tick. So work that is shorter than a slice is hardly ever shared, and what comes
+//! late may come first: that is neither first come, first served, nor equal parts. One that goes to sleep ahead of the
+//! mean stays in its queue until the mean has come to it; if it wakes before, it is on the same CPU with what it had.
+//!
+//! Who wakes goes to its CPU if that is idle, else to an idle one, else to its own or that of who wakes it, where less
+//! was done of late. **Who wakes others is on a CPU itself**, though it may leave that in a moment; and an idle CPU
+//! rarely takes what waits at another before a tick. So threads do wait while a CPU is idle.
+
+use crate::balance::{Idle, Load, Looks, MIGRATION_COST};
 
 /// How long these are.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -37,6 +44,11 @@ struct Thread {
     /// How far it was behind the mean when it left.
     lag: f64,
     cpu: usize,
+    /// The CPU that it was on before it was on this one.
+    cpu_before: usize,
+    /// When it ran last.
+    ran: f64,
+    load: Load,
     /// Who computes on it, and for how long still; none where it has just ended and may go on at this moment.
     computes: Option<usize>,
     left: f64,
@@ -45,6 +57,8 @@ struct Thread {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     Away,
+    /// It sleeps, and is in its queue still, as it was ahead of the mean.
+    Ahead,
     Queued,
     Running,
 }
@@ -57,6 +71,9 @@ const NEW: Thread = Thread {
     protected: 0.0,
     lag: 0.0,
     cpu: 0,
+    cpu_before: 0,
+    ran: f64::NEG_INFINITY,
+    load: Load::NONE,
     computes: None,
     left: 0.0,
 };
@@ -67,9 +84,22 @@ struct Cpu {
     queue: Vec<usize>,
     /// Of the queue's virtual times.
     sum: f64,
+    /// How many of the queue do not sleep.
+    waiting: usize,
     /// The mean when it was idle last.
     idle_at: f64,
+    idle: Idle,
+    /// At how many ticks it found nothing to take but what had just run.
+    in_vain: u32,
+    load: Load,
     tick: u64,
+}
+
+impl Cpu {
+    /// How many run or are ready.
+    fn ready(&self) -> usize {
+        self.waiting + usize::from(self.current.is_some())
+    }
 }
 
 /// The CPUs and their threads.
@@ -80,6 +110,7 @@ pub struct Turns {
     threads: Vec<Thread>,
     /// Whether a thread that begins is a new one, and not one of a pool that wakes.
     begins_new: bool,
+    looks: Looks,
     at: f64,
     busy: f64,
     changes: u64,
@@ -88,12 +119,17 @@ pub struct Turns {
 
 /// Two moments are the same that differ by less, in seconds.
 const SAME: f64 = 1e-12;
+/// After it has found nothing at so many ticks a CPU takes also what has just run.
+const IN_VAIN: u32 = 2;
+/// Where CPUs are used by more than this part of them, no idle one is looked for.
+const BUSY: f64 = 0.6;
 
 impl Turns {
     /// So many CPUs. What begins is a new thread each time, or one that wakes.
     pub fn new(cpus: usize, slices: Slices, begins_new: bool) -> Self {
         let cpus = (0..cpus.max(1)).map(|_| Cpu::default()).collect();
-        Self { slices, cpus, threads: vec![], begins_new, at: 0.0, busy: 0.0, changes: 0, announced: 0 }
+        let looks = Looks::new();
+        Self { slices, cpus, threads: vec![], begins_new, looks, at: 0.0, busy: 0.0, changes: 0, announced: 0 }
     }
 
     fn thread(&mut self, thread: usize) -> &mut Thread {
@@ -103,9 +139,13 @@ impl Turns {
         &mut self.threads[thread]
     }
 
-    /// This thread is another one from now on; it is on no CPU.
+    /// This thread, which has left its CPU, has ended: who has its number from now on is another.
     pub fn renew(&mut self, thread: usize) {
-        *self.thread(thread) = NEW;
+        let cpu = self.thread(thread).cpu;
+        if self.threads[thread].state == State::Ahead {
+            self.take_out(cpu, thread);
+        }
+        self.threads[thread] = NEW;
     }
 
     /// Goes on to `now`.
@@ -113,10 +153,13 @@ impl Turns {
         let passed = now - self.at;
         self.at = now;
         for at in 0..self.cpus.len() {
+            let ready = self.cpus[at].ready() as f64;
+            self.cpus[at].load.go_on(now, ready);
             if let Some(current) = self.cpus[at].current {
                 let thread = &mut self.threads[current];
                 thread.virtual_time += passed;
                 thread.left -= passed;
+                thread.ran = now;
                 self.busy += passed;
                 if thread.virtual_time >= thread.deadline {
                     thread.deadline = thread.virtual_time + self.slices.slice;
@@ -152,19 +195,28 @@ impl Turns {
         }
     }
 
-    fn queue(&mut self, cpu: usize, thread: usize) {
-        self.threads[thread].state = State::Queued;
+    /// Puts it into a queue, to run or to sleep there.
+    fn queue(&mut self, cpu: usize, thread: usize, state: State) {
+        self.threads[thread].state = state;
         self.cpus[cpu].sum += self.threads[thread].virtual_time;
         self.cpus[cpu].queue.push(thread);
+        self.cpus[cpu].waiting += usize::from(state == State::Queued);
+        self.looks.waited |= self.cpus[cpu].ready() > 1;
     }
 
     fn take(&mut self, cpu: usize, place: usize) -> usize {
         let taken = self.cpus[cpu].queue.swap_remove(place);
         self.cpus[cpu].sum -= self.threads[taken].virtual_time;
+        self.cpus[cpu].waiting -= usize::from(self.threads[taken].state == State::Queued);
         if self.cpus[cpu].queue.is_empty() {
             self.cpus[cpu].sum = 0.0;
         }
         taken
+    }
+
+    fn take_out(&mut self, cpu: usize, thread: usize) {
+        let place = self.cpus[cpu].queue.iter().position(|one| *one == thread);
+        place.map(|place| self.take(cpu, place));
     }
 
     fn run(&mut self, cpu: usize, thread: usize) {
@@ -172,7 +224,7 @@ impl Turns {
         self.cpus[cpu].current = Some(thread);
         self.cpus[cpu].tick = ((self.at - phase) / tick + SAME).floor() as u64 + 1;
         let thread = &mut self.threads[thread];
-        (thread.state, thread.cpu, thread.protected) = (State::Running, cpu, thread.deadline);
+        (thread.state, thread.protected) = (State::Running, thread.deadline);
     }
 
     /// The ticks of CPUs come one after the other.
@@ -182,81 +234,152 @@ impl Turns {
 
     /// Lets the one run that is to, if that is another.
     fn switch(&mut self, cpu: usize) {
-        if let Some(place) = self.pick(cpu) {
+        while let Some(place) = self.pick(cpu) {
             let next = self.take(cpu, place);
-            if let Some(current) = self.cpus[cpu].current.take() {
-                self.queue(cpu, current);
+            if self.threads[next].state == State::Ahead {
+                // The mean has come to it: it sleeps now as all others do.
+                (self.threads[next].state, self.threads[next].lag) = (State::Away, 0.0);
+                continue;
             }
-            self.run(cpu, next);
+            if let Some(current) = self.cpus[cpu].current.take() {
+                self.queue(cpu, current, State::Queued);
+            }
+            return self.run(cpu, next);
         }
     }
 
     /// Somebody begins to compute on this thread for so many seconds.
     pub fn begin(&mut self, now: f64, thread: usize, who: usize, seconds: f64) {
+        self.wake(now, thread, None);
+        (self.threads[thread].computes, self.threads[thread].left) = (Some(who), seconds);
+    }
+
+    /// This thread is to have a CPU from now on, unless it has: another one says so, that has one itself, or a timer.
+    pub fn wake(&mut self, now: f64, thread: usize, by: Option<usize>) {
         self.advance(now);
         self.changes += 1;
         self.thread(thread);
-        (self.threads[thread].computes, self.threads[thread].left) = (Some(who), seconds);
-        if self.threads[thread].state != State::Away {
-            return;
-        }
-        let before = self.threads[thread].cpu;
-        let is_idle = |at: usize| self.cpus[at].current.is_none();
-        let shortest = || (0..self.cpus.len()).min_by_key(|at| self.cpus[*at].queue.len()).unwrap_or_default();
-        let idle = if is_idle(before) { Some(before) } else { (0..self.cpus.len()).find(|at| is_idle(*at)) };
-        let cpu = idle.unwrap_or_else(|| if self.threads[thread].is_new { shortest() } else { before });
-        self.place(thread, cpu);
-        match idle {
-            Some(_) => self.run(cpu, thread),
-            None => {
-                self.queue(cpu, thread);
-                self.switch(cpu);
+        match self.threads[thread].state {
+            State::Running | State::Queued => {}
+            State::Ahead => self.wake_ahead(thread),
+            State::Away => {
+                let cpu = self.chosen(thread, by);
+                self.threads[thread].load.go_on(now, 0.0);
+                self.place(thread, cpu);
+                if self.cpus[cpu].current.is_none() {
+                    self.cpus[cpu].idle.end(now);
+                    self.run(cpu, thread);
+                } else {
+                    self.queue(cpu, thread, State::Queued);
+                    self.switch(cpu);
+                }
             }
         }
     }
 
-    /// It comes to this CPU: at the mean, or as far behind as it was; one that was ahead is so until the mean is there.
+    /// One wakes that is in its queue still, and goes on there as if it had not slept; but it is not behind the mean.
+    fn wake_ahead(&mut self, thread: usize) {
+        let cpu = self.threads[thread].cpu;
+        let mean = self.mean(cpu);
+        self.take_out(cpu, thread);
+        if self.threads[thread].virtual_time < mean {
+            self.threads[thread].lag = 0.0;
+            self.place(thread, cpu);
+        }
+        self.threads[thread].load.go_on(self.at, 0.0);
+        self.queue(cpu, thread, State::Queued);
+        self.switch(cpu);
+    }
+
+    /// The CPU that a thread comes to.
+    fn chosen(&self, thread: usize, by: Option<usize>) -> usize {
+        let Thread { is_new, cpu: before, cpu_before, load, .. } = self.threads[thread];
+        let is_idle = |at: &usize| self.cpus[*at].current.is_none();
+        let mut all = 0..self.cpus.len();
+        if is_new {
+            let fewest = || (0..self.cpus.len()).min_by_key(|at| self.cpus[*at].ready()).unwrap_or_default();
+            return all.find(is_idle).unwrap_or_else(fewest);
+        }
+        if is_idle(&before) {
+            return before;
+        }
+        let by = by.and_then(|by| self.threads.get(by)).filter(|by| by.state == State::Running);
+        let by = by.map_or(before, |by| by.cpu);
+        let (one, other) = (self.cpus[by].load.now() + load.now(), self.cpus[before].load.now() - load.now());
+        let target = if one < 1.08 * other { by } else { before };
+        let used = self.cpus.iter().map(|cpu| cpu.load.now().min(1.0)).sum::<f64>();
+        let looked_for = (used < BUSY * self.cpus.len() as f64).then(|| all.find(is_idle)).flatten();
+        looked_for.or_else(|| is_idle(&cpu_before).then_some(cpu_before)).unwrap_or(target)
+    }
+
+    /// It comes to this CPU: at the mean, or as far behind as it was.
     fn place(&mut self, thread: usize, cpu: usize) {
         let (mean, slices, begins_new) = (self.mean(cpu), self.slices, self.begins_new);
+        let others = self.cpus[cpu].queue.len() + usize::from(self.cpus[cpu].current.is_some());
         let thread = &mut self.threads[thread];
-        thread.virtual_time = match thread.is_new || thread.cpu != cpu {
-            true => mean,
-            false if thread.virtual_time > mean => thread.virtual_time,
-            false => mean - thread.lag.clamp(0.0, slices.tick),
+        let lag = thread.lag.clamp(0.0, slices.tick);
+        thread.virtual_time = match others {
+            0 => mean,
+            // The mean moves as it comes.
+            others => mean - lag * (others + 1) as f64 / others as f64,
         };
         let slice = if thread.is_new && begins_new { slices.slice / 2.0 } else { slices.slice };
         thread.deadline = thread.virtual_time + slice;
+        (thread.cpu_before, thread.cpu) = (thread.cpu, cpu);
         thread.is_new = false;
     }
 
     /// Nobody computes on this thread any more: its CPU goes to another.
     pub fn leave(&mut self, now: f64, thread: usize) {
-        if self.threads.get(thread).is_none_or(|thread| thread.state != State::Running) {
-            return;
-        }
+        let Some(state) = self.threads.get(thread).map(|thread| thread.state) else { return };
         self.advance(now);
         self.changes += 1;
         let cpu = self.threads[thread].cpu;
-        let mean = self.mean(cpu);
-        self.cpus[cpu].current = None;
-        let left = &mut self.threads[thread];
-        (left.state, left.lag) = (State::Away, mean - left.virtual_time);
-        if self.cpus[cpu].queue.is_empty() {
-            self.cpus[cpu].idle_at = left.virtual_time;
-            self.pull(cpu);
-        } else {
-            self.switch(cpu);
+        match state {
+            State::Away | State::Ahead => {}
+            State::Queued => {
+                let lag = self.mean(cpu) - self.threads[thread].virtual_time;
+                self.take_out(cpu, thread);
+                (self.threads[thread].state, self.threads[thread].lag) = (State::Away, lag);
+            }
+            State::Running => self.sleep(cpu, thread),
         }
     }
 
-    /// An idle CPU takes a thread of the one where most wait.
-    fn pull(&mut self, cpu: usize) {
-        let busiest = (0..self.cpus.len()).max_by_key(|at| self.cpus[*at].queue.len()).unwrap_or_default();
-        if !self.cpus[busiest].queue.is_empty() {
-            let pulled = self.take(busiest, 0);
-            self.place(pulled, cpu);
-            self.run(cpu, pulled);
+    fn sleep(&mut self, cpu: usize, thread: usize) {
+        let mean = self.mean(cpu);
+        self.cpus[cpu].current = None;
+        let left = &mut self.threads[thread];
+        left.load.go_on(self.at, 1.0);
+        left.computes = None;
+        if left.virtual_time > mean + SAME {
+            self.queue(cpu, thread, State::Ahead);
+        } else {
+            (left.state, left.lag) = (State::Away, mean - left.virtual_time);
         }
+        let idle_at = self.threads[thread].virtual_time;
+        self.switch(cpu);
+        if self.cpus[cpu].current.is_none() {
+            self.cpus[cpu].idle_at = idle_at;
+            if self.cpus[cpu].idle.begin(self.at) && self.looks.does() {
+                let found = self.pull(cpu);
+                self.looks.found(found);
+            }
+        }
+    }
+
+    /// An idle CPU takes a thread of the one where most wait: whether there is one that has not run just before.
+    fn pull(&mut self, cpu: usize) -> bool {
+        let busiest = (0..self.cpus.len()).max_by_key(|at| self.cpus[*at].waiting).unwrap_or_default();
+        let is_in_vain = self.cpus[cpu].in_vain >= IN_VAIN;
+        let is_cold = |thread: &Thread| self.at - thread.ran >= MIGRATION_COST || is_in_vain;
+        let may = |thread: &Thread| thread.state == State::Queued && is_cold(thread);
+        let Some(place) = self.cpus[busiest].queue.iter().position(|at| may(&self.threads[*at])) else { return false };
+        self.cpus[cpu].in_vain = 0;
+        let pulled = self.take(busiest, place);
+        self.place(pulled, cpu);
+        self.run(cpu, pulled);
+        true
     }
 
     /// When a CPU's thread has done what it has to, or the next tick at which others wait.
@@ -294,12 +417,24 @@ impl Turns {
             }
             if self.phase(cpu) + self.cpus[cpu].tick as f64 * self.slices.tick <= now + SAME {
                 self.cpus[cpu].tick = ((now - self.phase(cpu)) / self.slices.tick + 1e-6).floor() as u64 + 1;
-                if !self.cpus[cpu].queue.is_empty() {
-                    self.switch(cpu);
-                }
+                self.tick(cpu);
             }
         }
         None
+    }
+
+    /// A CPU that works has another one run where that is its turn, and has idle ones take what still waits.
+    fn tick(&mut self, cpu: usize) {
+        self.switch(cpu);
+        if self.cpus[cpu].waiting > 0
+            && let Some(idle) = (0..self.cpus.len()).find(|at| self.cpus[*at].current.is_none())
+        {
+            if self.pull(idle) {
+                self.cpus[idle].idle.end(self.at);
+            } else {
+                self.cpus[idle].in_vain += 1;
+            }
+        }
     }
 
     /// How many seconds CPUs were in use until `now`, summed over all.

@@ -1,0 +1,109 @@
+//! What Linux keeps of its CPUs to spread threads over them (`kernel/sched/fair.c` of 6.18): how loaded each was of
+//! late, how long it is idle, and how often it has paid to look for work elsewhere.
+
+use crate::random::Random;
+
+/// A thread that has run so shortly ago is left where it is, and a CPU that is idle for less does not look for work.
+pub const MIGRATION_COST: f64 = 0.5e-3;
+/// After so long a load counts half (`PELT`).
+const HALF_LIFE: f64 = 32e-3;
+
+/// How many threads were ready or ran of late, on average.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Load {
+    mean: f64,
+    at: f64,
+}
+
+impl Load {
+    /// Of one that was never there.
+    pub const NONE: Self = Self { mean: 0.0, at: 0.0 };
+
+    /// What it was when it was last asked.
+    pub fn now(&self) -> f64 {
+        self.mean
+    }
+
+    /// It was so many since it was last asked.
+    pub fn go_on(&mut self, now: f64, was: f64) -> f64 {
+        if now > self.at {
+            self.mean = was + (self.mean - was) * (-(now - self.at) / HALF_LIFE).exp2();
+            self.at = now;
+        }
+        self.mean
+    }
+}
+
+/// How long a CPU has nothing to do.
+#[derive(Clone, Copy, Debug)]
+pub struct Idle {
+    since: f64,
+    mean: f64,
+}
+
+impl Default for Idle {
+    fn default() -> Self {
+        Self { since: 0.0, mean: MIGRATION_COST }
+    }
+}
+
+impl Idle {
+    /// It has nothing to do from now on: whether that is likely to be for long.
+    pub fn begin(&mut self, now: f64) -> bool {
+        self.since = now;
+        self.mean >= MIGRATION_COST
+    }
+
+    /// Somebody has woken on it.
+    pub fn end(&mut self, now: f64) {
+        self.mean = (self.mean + (now - self.since - self.mean) / 8.0).min(2.0 * MIGRATION_COST);
+    }
+}
+
+/// Whether a CPU that has just become idle takes a thread from another: it looks as often as looking has paid.
+#[derive(Debug)]
+pub struct Looks {
+    /// Whether threads wait anywhere, as was seen last.
+    pub waited: bool,
+    random: Random,
+    asked: u32,
+    paid: u32,
+    /// Of this many of `OF` times it looks.
+    looks: u32,
+}
+
+const OF: u32 = 1024;
+
+impl Looks {
+    /// At first it looks every other time.
+    pub fn new() -> Self {
+        Self { waited: false, random: Random::new(1), asked: OF / 2, paid: OF / 4, looks: OF / 2 }
+    }
+
+    /// Whether it looks this time. What comes of that is told to `found`.
+    pub fn does(&mut self) -> bool {
+        if !self.waited {
+            return false;
+        }
+        let does = self.random.below(u64::from(OF)) <= u64::from(self.looks + 1);
+        if !does {
+            self.count(0);
+        }
+        does
+    }
+
+    /// It has looked; what it has found counts for all the times that it did not look.
+    pub fn found(&mut self, any: bool) {
+        self.waited = any;
+        let weight = (OF + self.looks.div_ceil(2)) / (self.looks + 1);
+        self.count(if any { weight } else { 0 });
+    }
+
+    fn count(&mut self, paid: u32) {
+        (self.asked, self.paid) = (self.asked + 1, self.paid + paid);
+        if self.asked >= OF {
+            self.looks = self.paid.min(OF);
+            (self.asked, self.paid) = (self.asked / 2, self.paid / 2);
+        }
+    }
+}
