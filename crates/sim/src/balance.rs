@@ -3,35 +3,32 @@
 
 use crate::random::Random;
 
-/// A thread that has run so shortly ago is left where it is, and a CPU that is idle for less does not look for work.
-pub const MIGRATION_COST: f64 = 0.5e-3;
-/// After so long a load counts half (`PELT`).
+/// A CPU that is likely to be idle for less, in seconds, does not look for work (`sysctl_sched_migration_cost`).
+const MIGRATION_COST: f64 = 0.5e-3;
+/// After so long a load counts half, in seconds (`PELT_HALFLIFE`).
 const HALF_LIFE: f64 = 32e-3;
 
-/// How many threads were ready or ran of late, on average.
+/// What part of a CPU was used of late.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct Load {
-    mean: f64,
-    at: f64,
+pub struct Used(f64);
+
+impl Used {
+    /// So many seconds have passed, in which it was used, or was not.
+    pub fn go_on(&mut self, passed: f64, used: bool) {
+        let used = f64::from(u8::from(used));
+        self.0 = used + (self.0 - used) * (-passed / HALF_LIFE).exp2();
+    }
+
+    /// From 0 to 1.
+    pub fn part(self) -> f64 {
+        self.0
+    }
 }
 
-impl Load {
-    /// Of one that was never there.
-    pub const NONE: Self = Self { mean: 0.0, at: 0.0 };
-
-    /// What it was when it was last asked.
-    pub fn now(&self) -> f64 {
-        self.mean
-    }
-
-    /// It was so many since it was last asked.
-    pub fn go_on(&mut self, now: f64, was: f64) -> f64 {
-        if now > self.at {
-            self.mean = was + (self.mean - was) * (-(now - self.at) / HALF_LIFE).exp2();
-            self.at = now;
-        }
-        self.mean
-    }
+/// How many of so many CPUs are looked at for one that is idle, where so large a part of them was used (`SIS_UTIL`).
+pub fn looked_at(cpus: usize, used: f64) -> usize {
+    const IMBALANCE: f64 = 1.17;
+    (cpus as f64 * (1.0 - (IMBALANCE * used).powi(2))).max(0.0) as usize
 }
 
 /// How long a CPU has nothing to do.

@@ -443,6 +443,7 @@ impl<'a> Machine<'a> {
                         return;
                     }
                 }
+                Action::Look => return self.look(at),
                 Action::Release(lock) => {
                     execution.holds = execution.holds.saturating_sub(1);
                     self.release(lock);
@@ -572,9 +573,12 @@ impl<'a> Machine<'a> {
 
     /// A thread or a loop has nothing to do any more; if it finds something else it keeps its CPU.
     fn leave(&mut self, thread: usize, of_cpus: usize) {
+        if self.threads.is_pool() && self.take(thread) {
+            return;
+        }
         self.threads.leave(self.now, thread);
         self.occupy();
-        if !self.threads.is_occupied(thread) {
+        if !self.threads.is_running(thread) {
             self.processors.leave(self.now, of_cpus);
         }
         if !self.threads.is_kept() {
@@ -582,8 +586,51 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// A thread of a pool that was woken has a CPU: it takes what is next, or waits again.
+    fn look(&mut self, at: usize) {
+        if let Place::Thread(thread) = self.executions[at].place {
+            let on = self.thread(at);
+            self.leave(thread, on);
+        }
+        self.free.push(at);
+    }
+
+    /// A thread of a pool takes what is next: whether there is something.
+    fn take(&mut self, thread: usize) -> bool {
+        while let Some(begins) = self.threads.take() {
+            let began = match begins {
+                Begins::Execution(at) => Some(at),
+                Begins::Branch(fork) => self.help(fork),
+            };
+            if let Some(at) = began {
+                self.waited(at);
+                self.executions[at].place = Place::Thread(thread);
+                self.runnable.push_back(at);
+                return true;
+            }
+        }
+        false
+    }
+
     /// Threads that have nothing to do take what waits for one.
     fn occupy(&mut self) {
+        while let Some(thread) = self.threads.woken(self.now) {
+            let looks = [self.begins[0].clone(), Action::Look].into();
+            let at = self.execution(Execution {
+                source: 0,
+                arrived: self.now,
+                frames: vec![Frame { actions: looks, at: 0, branch: None }],
+                place: Place::Thread(thread),
+                is_beside: false,
+                then: None,
+                is_branch: true,
+                holds: 0,
+                since: self.now,
+                reason: Reason::Threads,
+            });
+            self.processors.wake(self.now, self.thread(at), self.waker);
+            self.runnable.push_back(at);
+        }
         while let Some((thread, begins, slept)) = self.threads.next(self.now) {
             let began = match begins {
                 Begins::Execution(at) => Some(at),

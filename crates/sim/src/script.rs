@@ -27,6 +27,8 @@ pub enum Action {
     Acquire(Lock, Mode),
     /// Takes one that was free when this execution was woken for it, if that is still so, and waits on otherwise.
     TryAgain(Lock),
+    /// A thread of a pool that was woken takes what is next, if others have not; only it does this.
+    Look,
     /// Gives it back.
     Release(Lock),
     /// Runs branches, and goes on when all have ended.

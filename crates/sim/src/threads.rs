@@ -55,10 +55,10 @@ pub struct Threads {
     /// Which loop has the next new flow where none is idle.
     turn: usize,
     offered: VecDeque<Begins>,
+    /// So many threads of a pool are to wake.
+    calls: usize,
     busy: f64,
     at: f64,
-    /// When the last thread left that is no loop.
-    left: f64,
 }
 
 #[derive(Default, Debug)]
@@ -128,7 +128,7 @@ impl Threads {
             Runtime::Thread | Runtime::Event(_) => VecDeque::new(),
         };
         let (new, offered) = (VecDeque::new(), VecDeque::new());
-        Self { runtime, loops, free, occupied: 0, new, turn: 0, offered, busy: 0.0, at: 0.0, left: f64::NEG_INFINITY }
+        Self { runtime, loops, free, occupied: 0, new, turn: 0, offered, calls: 0, busy: 0.0, at: 0.0 }
     }
 
     /// How many there are; none where there are as many as are asked for.
@@ -145,11 +145,19 @@ impl Threads {
         matches!(self.runtime, Runtime::Event(_))
     }
 
+    /// Whether these are the threads of a pool.
+    pub fn is_pool(&self) -> bool {
+        matches!(self.runtime, Runtime::Pool(_))
+    }
+
     /// A new flow waits for a thread: at a loop that is idle, or else at the next in turn.
     pub fn begin(&mut self, execution: usize) {
         let new = Begins::Execution(execution);
         match self.loops.len() {
-            0 => self.new.push_back(new),
+            0 => {
+                self.new.push_back(new);
+                self.calls += 1;
+            }
             loops => {
                 self.turn = (self.turn + 1) % loops;
                 let idle = self.loops.iter().position(|one| !one.is_running && one.is_empty());
@@ -173,22 +181,38 @@ impl Threads {
     pub fn offer(&mut self, thread: usize, fork: usize) {
         match self.is_loop() {
             true => self.ready(thread, Ready::Branch, Begins::Branch(fork)),
-            false => self.offered.push_back(Begins::Branch(fork)),
+            false => {
+                self.offered.push_back(Begins::Branch(fork));
+                self.calls += 1;
+            }
         }
     }
 
-    /// A thread that has nothing to do, what it is to do, and whether it slept; it is occupied from here on.
-    pub fn next(&mut self, now: f64) -> Option<(usize, Begins, bool)> {
-        let next = match self.size() {
-            Some(size) if !self.is_loop() && self.occupied >= size => return None,
-            _ if self.is_loop() => self.next_of_loops(now)?,
-            _ => {
-                let begins = self.offered.pop_front().or_else(|| self.new.pop_front())?;
-                // Who has just left has this; a second one slept.
-                let slept = std::mem::replace(&mut self.left, f64::NEG_INFINITY) < now;
-                let thread = if slept { self.free.pop_front() } else { self.free.pop_back() };
-                (thread.unwrap_or_default(), begins, slept)
+    /// A thread of a pool that has nothing to do and wakes, as something has come; it is occupied from here on.
+    pub fn woken(&mut self, now: f64) -> Option<usize> {
+        while self.is_pool() && self.calls > 0 {
+            self.calls -= 1;
+            if let Some(thread) = self.free.pop_front() {
+                self.advance(now);
+                self.occupied += 1;
+                return Some(thread);
             }
+        }
+        None
+    }
+
+    /// What a thread of a pool does next that is occupied.
+    pub fn take(&mut self) -> Option<Begins> {
+        self.offered.pop_front().or_else(|| self.new.pop_front())
+    }
+
+    /// A thread that has nothing to do, what it is to do, and whether it slept; it is occupied from here on. None of a
+    /// pool, whose threads wake first and then look for what there is.
+    pub fn next(&mut self, now: f64) -> Option<(usize, Begins, bool)> {
+        let next = match self.runtime {
+            Runtime::Event(_) => self.next_of_loops(now)?,
+            Runtime::Thread => (0, self.take()?, true),
+            Runtime::Pool(_) => return None,
         };
         self.advance(now);
         self.occupied += 1;
@@ -216,11 +240,8 @@ impl Threads {
         self.occupied -= 1;
         if self.is_loop() {
             (self.loops[thread].is_running, self.loops[thread].since) = (false, now);
-        } else {
-            self.left = now;
-            if self.is_kept() {
-                self.free.push_back(thread);
-            }
+        } else if self.is_pool() {
+            self.free.push_back(thread);
         }
     }
 
@@ -229,13 +250,9 @@ impl Threads {
         self.runtime != Runtime::Thread
     }
 
-    /// Whether this one has something to do.
-    pub fn is_occupied(&self, thread: usize) -> bool {
-        match self.runtime {
-            Runtime::Thread => false,
-            Runtime::Pool(_) => !self.free.contains(&thread),
-            Runtime::Event(_) => self.loops[thread].is_running,
-        }
+    /// Whether this loop has something to do.
+    pub fn is_running(&self, thread: usize) -> bool {
+        self.is_loop() && self.loops[thread].is_running
     }
 
     /// Whether a flow that could go on lets others of its loop go on first.

@@ -9,11 +9,12 @@
 //! late may come first: that is neither first come, first served, nor equal parts. One that goes to sleep ahead of the
 //! mean stays in its queue until the mean has come to it; if it wakes before, it is on the same CPU with what it had.
 //!
-//! Who wakes goes to its CPU if that is idle, else to an idle one, else to its own or that of who wakes it, where less
-//! was done of late. **Who wakes others is on a CPU itself**, though it may leave that in a moment; and an idle CPU
-//! rarely takes what waits at another before a tick. So threads do wait while a CPU is idle.
+//! Who wakes goes to the CPU that it was on if that is idle, or only who wakes it is there; else to an idle one that is
+//! found at first sight, and the busier all were of late, the fewer are looked at. **Who wakes others is on a CPU
+//! itself**, though it may leave that in a moment; and a CPU that becomes idle rarely takes what waits at another one
+//! (`balance.rs`), but for ticks. So threads do wait while a CPU is idle, with two CPUs for a tenth of the time and more.
 
-use crate::balance::{Idle, Load, Looks, MIGRATION_COST};
+use crate::balance::{Idle, Looks, Used, looked_at};
 
 /// How long these are.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -44,11 +45,6 @@ struct Thread {
     /// How far it was behind the mean when it left.
     lag: f64,
     cpu: usize,
-    /// The CPU that it was on before it was on this one.
-    cpu_before: usize,
-    /// When it ran last.
-    ran: f64,
-    load: Load,
     /// Who computes on it, and for how long still; none where it has just ended and may go on at this moment.
     computes: Option<usize>,
     left: f64,
@@ -71,9 +67,6 @@ const NEW: Thread = Thread {
     protected: 0.0,
     lag: 0.0,
     cpu: 0,
-    cpu_before: 0,
-    ran: f64::NEG_INFINITY,
-    load: Load::NONE,
     computes: None,
     left: 0.0,
 };
@@ -89,9 +82,7 @@ struct Cpu {
     /// The mean when it was idle last.
     idle_at: f64,
     idle: Idle,
-    /// At how many ticks it found nothing to take but what had just run.
-    in_vain: u32,
-    load: Load,
+    used: Used,
     tick: u64,
 }
 
@@ -119,10 +110,6 @@ pub struct Turns {
 
 /// Two moments are the same that differ by less, in seconds.
 const SAME: f64 = 1e-12;
-/// After it has found nothing at so many ticks a CPU takes also what has just run.
-const IN_VAIN: u32 = 2;
-/// Where CPUs are used by more than this part of them, no idle one is looked for.
-const BUSY: f64 = 0.6;
 
 impl Turns {
     /// So many CPUs. What begins is a new thread each time, or one that wakes.
@@ -153,13 +140,12 @@ impl Turns {
         let passed = now - self.at;
         self.at = now;
         for at in 0..self.cpus.len() {
-            let ready = self.cpus[at].ready() as f64;
-            self.cpus[at].load.go_on(now, ready);
-            if let Some(current) = self.cpus[at].current {
+            let current = self.cpus[at].current;
+            self.cpus[at].used.go_on(passed, current.is_some());
+            if let Some(current) = current {
                 let thread = &mut self.threads[current];
                 thread.virtual_time += passed;
                 thread.left -= passed;
-                thread.ran = now;
                 self.busy += passed;
                 if thread.virtual_time >= thread.deadline {
                     thread.deadline = thread.virtual_time + self.slices.slice;
@@ -264,7 +250,6 @@ impl Turns {
             State::Ahead => self.wake_ahead(thread),
             State::Away => {
                 let cpu = self.chosen(thread, by);
-                self.threads[thread].load.go_on(now, 0.0);
                 self.place(thread, cpu);
                 if self.cpus[cpu].current.is_none() {
                     self.cpus[cpu].idle.end(now);
@@ -286,30 +271,24 @@ impl Turns {
             self.threads[thread].lag = 0.0;
             self.place(thread, cpu);
         }
-        self.threads[thread].load.go_on(self.at, 0.0);
         self.queue(cpu, thread, State::Queued);
         self.switch(cpu);
     }
 
     /// The CPU that a thread comes to.
     fn chosen(&self, thread: usize, by: Option<usize>) -> usize {
-        let Thread { is_new, cpu: before, cpu_before, load, .. } = self.threads[thread];
+        let Thread { is_new, cpu: before, .. } = self.threads[thread];
+        let cpus = self.cpus.len();
         let is_idle = |at: &usize| self.cpus[*at].current.is_none();
-        let mut all = 0..self.cpus.len();
         if is_new {
-            let fewest = || (0..self.cpus.len()).min_by_key(|at| self.cpus[*at].ready()).unwrap_or_default();
-            return all.find(is_idle).unwrap_or_else(fewest);
+            return (0..cpus).min_by_key(|at| self.cpus[*at].ready()).unwrap_or_default();
         }
-        if is_idle(&before) {
+        let is_alone = by.is_some() && self.cpus[before].current == by && self.cpus[before].waiting == 0;
+        if is_idle(&before) || is_alone {
             return before;
         }
-        let by = by.and_then(|by| self.threads.get(by)).filter(|by| by.state == State::Running);
-        let by = by.map_or(before, |by| by.cpu);
-        let (one, other) = (self.cpus[by].load.now() + load.now(), self.cpus[before].load.now() - load.now());
-        let target = if one < 1.08 * other { by } else { before };
-        let used = self.cpus.iter().map(|cpu| cpu.load.now().min(1.0)).sum::<f64>();
-        let looked_for = (used < BUSY * self.cpus.len() as f64).then(|| all.find(is_idle)).flatten();
-        looked_for.or_else(|| is_idle(&cpu_before).then_some(cpu_before)).unwrap_or(target)
+        let used = self.cpus.iter().map(|cpu| cpu.used.part()).sum::<f64>() / cpus as f64;
+        (1..=looked_at(cpus, used)).map(|next| (before + next) % cpus).find(is_idle).unwrap_or(before)
     }
 
     /// It comes to this CPU: at the mean, or as far behind as it was.
@@ -325,8 +304,7 @@ impl Turns {
         };
         let slice = if thread.is_new && begins_new { slices.slice / 2.0 } else { slices.slice };
         thread.deadline = thread.virtual_time + slice;
-        (thread.cpu_before, thread.cpu) = (thread.cpu, cpu);
-        thread.is_new = false;
+        (thread.cpu, thread.is_new) = (cpu, false);
     }
 
     /// Nobody computes on this thread any more: its CPU goes to another.
@@ -350,7 +328,6 @@ impl Turns {
         let mean = self.mean(cpu);
         self.cpus[cpu].current = None;
         let left = &mut self.threads[thread];
-        left.load.go_on(self.at, 1.0);
         left.computes = None;
         if left.virtual_time > mean + SAME {
             self.queue(cpu, thread, State::Ahead);
@@ -368,14 +345,11 @@ impl Turns {
         }
     }
 
-    /// An idle CPU takes a thread of the one where most wait: whether there is one that has not run just before.
+    /// An idle CPU takes a thread of the one where most wait: whether there is one.
     fn pull(&mut self, cpu: usize) -> bool {
         let busiest = (0..self.cpus.len()).max_by_key(|at| self.cpus[*at].waiting).unwrap_or_default();
-        let is_in_vain = self.cpus[cpu].in_vain >= IN_VAIN;
-        let is_cold = |thread: &Thread| self.at - thread.ran >= MIGRATION_COST || is_in_vain;
-        let may = |thread: &Thread| thread.state == State::Queued && is_cold(thread);
-        let Some(place) = self.cpus[busiest].queue.iter().position(|at| may(&self.threads[*at])) else { return false };
-        self.cpus[cpu].in_vain = 0;
+        let waits = |at: &usize| self.threads[*at].state == State::Queued;
+        let Some(place) = self.cpus[busiest].queue.iter().position(waits) else { return false };
         let pulled = self.take(busiest, place);
         self.place(pulled, cpu);
         self.run(cpu, pulled);
@@ -423,17 +397,14 @@ impl Turns {
         None
     }
 
-    /// A CPU that works has another one run where that is its turn, and has idle ones take what still waits.
+    /// A CPU that works has another one run where that is its turn, and has an idle one take what still waits.
     fn tick(&mut self, cpu: usize) {
         self.switch(cpu);
         if self.cpus[cpu].waiting > 0
             && let Some(idle) = (0..self.cpus.len()).find(|at| self.cpus[*at].current.is_none())
+            && self.pull(idle)
         {
-            if self.pull(idle) {
-                self.cpus[idle].idle.end(self.at);
-            } else {
-                self.cpus[idle].in_vain += 1;
-            }
+            self.cpus[idle].idle.end(self.at);
         }
     }
 
@@ -489,9 +460,37 @@ mod tests {
     }
 
     #[test]
-    fn idle_cpus_take_what_waits() {
-        let ended = play(&mut Turns::new(2, LINUX, true), &[(0.0, 1.0), (0.0, 3.0), (0.5, 1.0), (0.5, 1.0)]);
+    fn idle_cpus_take_what_waits_at_a_tick_or_where_looking_has_paid() {
+        let ended = play(&mut Turns::new(2, LINUX, true), &[(0.0, 1.0), (0.0, 13.0), (0.5, 1.0), (0.5, 6.0)]);
         assert_eq!(ended.iter().map(|(who, _)| *who).collect::<Vec<_>>().len(), 4);
-        assert!((ended.last().map_or(0.0, |(_, at)| *at) - 3.0).abs() < 0.6, "{ended:?}");
+        assert!((ended.last().map_or(0.0, |(_, at)| *at) - 13.0).abs() < 1.6, "{ended:?}");
+    }
+
+    #[test]
+    fn who_was_ahead_when_it_went_to_sleep_stays_in_its_queue() {
+        let mut turns = Turns::new(1, LINUX, false);
+        turns.begin(0.0, 0, 0, 1.0e-3);
+        turns.begin(0.0, 1, 1, 2.0e-3);
+        let (at, changes) = turns.announce().unwrap_or_default();
+        assert_eq!(turns.end(at, changes), Some(0));
+        turns.leave(at, 0);
+        assert_eq!(turns.threads[0].state, State::Ahead);
+        turns.begin(1.1e-3, 0, 0, 1.0e-3);
+        assert!((turns.threads[0].virtual_time - 1.0e-3).abs() < 1e-9, "it has what it had");
+    }
+
+    #[test]
+    fn who_is_woken_goes_to_an_idle_cpu_unless_its_waker_is_alone_on_its_own() {
+        let mut turns = Turns::new(2, LINUX, false);
+        turns.begin(0.0, 0, 0, 1.0e-3);
+        turns.wake(0.0, 1, Some(0));
+        assert_eq!(turns.threads[1].cpu, 1, "a new one");
+        turns.leave(0.0, 1);
+        turns.threads[1].cpu = 0;
+        turns.wake(0.1e-3, 1, Some(0));
+        assert_eq!(turns.threads[1].cpu, 0, "the waker is alone there");
+        turns.leave(0.1e-3, 1);
+        turns.wake(0.2e-3, 1, None);
+        assert_eq!(turns.threads[1].cpu, 1, "a timer");
     }
 }
