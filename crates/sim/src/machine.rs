@@ -96,6 +96,9 @@ const MOST_FLOWS: usize = 1024;
 /// What sleeps on event loops are rounded up to, in seconds (`runtime/include/flux/waiting/timer_wheel.hpp`).
 const TICK: f64 = 1e-3;
 
+/// How much later a thread wakes than it asked for, in seconds (`PR_SET_TIMERSLACK`).
+const SLACK: f64 = 50e-6;
+
 /// What it takes until a thread that was woken for a lock looks at it, once it has a CPU, in seconds.
 const SWITCH: f64 = 1e-6;
 
@@ -428,7 +431,7 @@ impl<'a> Machine<'a> {
                 }
                 Action::Wait(seconds) if seconds > 0.0 => return self.wait(at, seconds),
                 Action::Sleep(seconds) if seconds > 0.0 => {
-                    let late = if self.threads.is_loop() { 0.0 } else { TICK / 2.0 };
+                    let late = if self.threads.is_loop() { 0.0 } else { TICK / 2.0 - SLACK };
                     return self.wait(at, (seconds - late).max(0.0));
                 }
                 Action::Compute(_) | Action::Wait(_) | Action::Sleep(_) => {}
