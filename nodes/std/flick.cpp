@@ -44,8 +44,8 @@ end *own_end(flux::connection &on, process &of, std::size_t number)
             return nullptr;
         }
         const auto made = std::make_shared<end>(std::make_shared<run>(of), number, std::size_t{0});
-        made->begin(on);
         made->of().add(*made);
+        made->begin(on);
         made->count_in(at.clients);
         known.own = made.get();
     }
@@ -168,7 +168,7 @@ bool came(instance &self, flux::connection &connection, message_role as, std::si
 {
     if (self.through == nullptr) {
         self.from->has_input();
-        if (self.from->counts()) {
+        if (self.from->counts() || self.from->accepted()) {
             self.from->came(as);
         }
         return true;
@@ -454,6 +454,10 @@ int Fail(Fail_in *in)
 
 int end_pass(flux::connection &connection, end &from)
 {
+    if (from.has_left()) {
+        from.end_input(connection);
+        return 0;
+    }
     if (!from.is_of_server()) {
         return flux::take(connection.give_back_behind_streams());
     }

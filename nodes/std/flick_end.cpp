@@ -87,10 +87,10 @@ void end::begin_again(std::shared_ptr<run> of, std::size_t element)
 
 void end::begin(flux::connection &on)
 {
+    peer_ = on.peer().text(); // for which there may be no memory; what follows does not fail
     on_ = &on;
     through_ = on.send_through(shared_from_this());
     accepted_ = on.accepted();
-    peer_ = on.peer().text();
 }
 
 void end::begin_alone(flux::connection &on)
@@ -172,6 +172,10 @@ void end::ask_all(std::vector<request> asked, std::size_t repeats) noexcept
 
 void end::came(message_role as) noexcept
 {
+    if (accepted_) {
+        ends_next_ = as == message_role::last_of_connection;
+        return;
+    }
     is_last_ = as != message_role::interim;
     if (!is_last_) {
         repeats_ = 0; // its reply has begun

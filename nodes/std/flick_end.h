@@ -93,6 +93,8 @@ class end final : public flux::multiplexer, public std::enable_shared_from_this<
     /// A flow has the connection, as something has come; where it is a whole message, with what that is.
     void begin_work() noexcept { is_at_work_ = true; }
     void came(message_role as) noexcept;
+    /// Whether its client has said that it asks for nothing more.
+    bool has_left() const noexcept { return accepted_ && ends_next_; }
     /// Waits until it is the turn of what has come, where replies have an order. Gives 0, or the error of the wait.
     int await_order() noexcept;
     /// Whether what has come is not for who has asked, as it ends a part of that alone.
@@ -146,6 +148,8 @@ class end final : public flux::multiplexer, public std::enable_shared_from_this<
     bool is_over() const noexcept { return is_broken_; }
     /// Whether its peer has connected to us.
     bool accepted() const noexcept { return accepted_; }
+    /// Whether nothing more is sent there.
+    bool is_finished() const noexcept { return is_finished_; }
 
     bool receives() const noexcept override { return false; }
     state receive() noexcept override { return state::open; }
@@ -204,7 +208,7 @@ class end final : public flux::multiplexer, public std::enable_shared_from_this<
     bool is_last_ = false;
     // Its connection has ended, and what it was asked, or comes to be, is asked elsewhere.
     bool is_repeated_ = false;
-    // Its server has said that it will end it.
+    // Its peer has said that it will end it.
     bool ends_next_ = false;
     // Of one that is shared.
     std::shared_ptr<shared_connection> shared_;

@@ -371,10 +371,8 @@ void run::input_ended(end &of) noexcept
 {
     places_[of.channel()][of.element()].has_ended = true;
     has_ended_input_ = true;
-    if (!of.accepted()) {
-        return finish_all();
-    }
-    finish_fed();
+    // A server that was told that nothing more comes ends, too; others may still have to answer.
+    of.accepted() || of.is_finished() ? finish_fed() : finish_all();
 }
 
 void run::released(end &of) noexcept
