@@ -42,11 +42,11 @@ fn proxy(backends: &[&Server], bound: &str, loops: &[&str]) -> Server {
 const END: &str = "VALUE end 0 3\r\nend\r\nEND\r\n";
 
 /// What comes of requests that are sent at once.
-fn replies(of: &Server, requests: &str) -> String {
+fn replies(of: &Server, requests: impl AsRef<[u8]>) -> String {
     let mut connection = of.connect();
     let mut sends = connection.try_clone().unwrap();
-    let requests = requests.to_owned() + "set end 0 0 3 noreply\r\nend\r\nget end\r\n";
-    let sender = std::thread::spawn(move || sends.write_all(requests.as_bytes()).unwrap());
+    let requests = [requests.as_ref(), b"set end 0 0 3 noreply\r\nend\r\nget end\r\n"].concat();
+    let sender = std::thread::spawn(move || sends.write_all(&requests).unwrap());
     let (mut all, mut some) = (String::new(), vec![0; 64 << 10]);
     while !all.ends_with(END) {
         let count = connection.read(&mut some).unwrap();
@@ -104,6 +104,113 @@ fn replies_are_those_of_memcached_and_in_its_order() {
                 let differs = wanted.lines().zip(found.lines()).position(|(one, two)| one != two);
                 assert!(found == wanted, "{loops:?}, {} servers, {bound}: line {differs:?}", backends.len());
             }
+        }
+    }
+}
+
+/// Lines that are no command, have too few words or too many, or numbers that are none; data that is longer or shorter
+/// than its command says, or than servers keep; and meta commands.
+fn oddities() -> Vec<Vec<u8>> {
+    let lines = "|\n| |x|no such verb|get|get a\n|get  a  b | get a|get a \n|gets|bget a b|gat|gat 0|gat 0 |gat x a b\
+        |GET a|foo noreply|delete noreply|delete a x|delete a 5 noreply|delete a 0|delete a b c d|delete|set|set a\
+        |set a 0 0|set a 0 0 1 2 3|set a x 0 1|set a x 0 1 noreply|set a 0 x 1|set a 0 0 x|set a 0 0 -1|set a -1 0 1\
+        |set a 0 0 1x|cas a 0 0 1|cas a 0 0 1 x|prepend a 0 0|incr a|incr a x|incr a noreply|incr a 1 foo|incr a 1 2 3\
+        |touch a|touch a x|touch a noreply|touch a 1 noreply|flush_all x|flush_all x noreply|flush_all a b c|verbosity\
+        |verbosity x|verbosity noreply|verbosity 0 noreply|cache_memlimit x|cache_memlimit noreply|version x\
+        |version noreply|stats foo|stats noreply|stats sizes|mn|mn x|mg|mg a|mg a v|mg a zz|mg a v v|mg none v\
+        |mg noreply v|mg a b|mg a v t f k O123|ms|ms a|ms a x|ms a S3|ms a -1|md|md none|md a zz|ma|ma none|ma a Dx\
+        |ma count N0 J5|me|me none|mz a|m";
+    let long = "k".repeat(251);
+    let of_long = "set LONG 0 0 1|set LONG 0 0 1 noreply|incr LONG 1|touch LONG 1|delete LONG|mg LONG v|md LONG\
+        |ms LONG 3|me LONG";
+    let stored = [
+        "set a 0 0 3\r\nabcdef\r\n",
+        "set a 0 0 3 noreply\r\nabcdef\r\n",
+        "set a 0 0 3\r\nab\r\nget a\r\n",
+        "set a 0 0 3 foo\r\nabc\r\n",
+        "set a 4294967295 -1 3\nabc\r\n",
+        "cas a 0 0 3 1\r\nabcde\r\n",
+        "cas a 0 0 3 1 noreply\r\nabc\r\n",
+        "ms a 3\r\nabc\r\n",
+        "ms a 3 T0 k\r\nabc\r\n",
+        "ms a 3\r\nabcde\r\n",
+        "ms a 3 zz\r\nabc\r\n",
+        "ms a 3 b\r\nabc\r\n",
+        "ms a 3 T0 T0\r\nabc\r\n",
+        "ms a 3 MZ\r\nabc\r\n",
+    ];
+    let mut all: Vec<Vec<u8>> = (lines.to_owned() + "|" + &of_long.replace("LONG", &long))
+        .split('|')
+        .map(|line| (line.to_owned() + "\r\n").into())
+        .collect();
+    all.extend(stored.map(|one| one.as_bytes().to_vec()));
+    for head in ["set a 0 0 2000000", "set a 0 0 2000000 noreply", "cas a 0 0 2000000 1", "ms a 2000000"] {
+        all.push([head.as_bytes(), b"\r\n", &[b'x'; 2_000_000], b"\r\n"].concat());
+    }
+    all.push(format!("get{}\r\n", " key".repeat(3000)).into());
+    all
+}
+
+/// Before and behind each is something else.
+#[test]
+fn what_is_wrong_is_answered_as_memcached_answers_it_and_the_rest_goes_on() {
+    let [itself, first, second, third] = [(); 4].map(|()| memcached::server());
+    let around = |one: &[u8]| [b"set a 0 0 1 noreply\r\na\r\nget a\r\n", one, b"get a b\r\nincr none 1\r\n"].concat();
+    let all: Vec<Vec<u8>> = oddities().iter().map(|one| around(one)).collect();
+    let wanted: Vec<String> = all.iter().map(|one| replies(&itself, one)).collect();
+    let wanted_at_once = replies(&itself, all.concat());
+    for (loops, bound) in [(LOOPS[0], "; keep 2"), (LOOPS[1], ""), (LOOPS[0], "; shared; retry 1")] {
+        let server = proxy(&[&first, &second, &third], bound, loops);
+        for (one, wanted) in all.iter().zip(&wanted) {
+            let found = replies(&server, one);
+            assert!(found == *wanted, "{loops:?}, {bound}: {}\n{found}\n{wanted}", text(&one[..one.len().min(300)]));
+        }
+        assert!(replies(&server, all.concat()) == wanted_at_once, "{loops:?}, {bound}");
+        // memcached itself drops answers where such a line is not the first that it has read.
+        let long = "get LONG|gets a LONG|get LONG a|get a b LONG LONG|gat 0 LONG|gat 0 a LONG b"
+            .replace("LONG", &"k".repeat(251));
+        let long: String = long.split('|').map(|line| format!("get a\r\n{line}\r\nverbosity 0\r\n")).collect();
+        let wanted = "VALUE a 0 1\r\na\r\nEND\r\nCLIENT_ERROR bad command line format\r\nOK\r\n".repeat(6);
+        assert_eq!(
+            replies(&server, "set a 0 0 1 noreply\r\na\r\n".to_owned() + &long),
+            wanted + END,
+            "{loops:?}, {bound}"
+        );
+    }
+}
+
+/// Of what may be quiet it is not known when it is answered, so replies of several servers go on as they come.
+#[test]
+fn quiet_meta_commands_are_answered_as_by_memcached() {
+    let [itself, backend] = [(); 2].map(|()| memcached::server());
+    let quiet = "ms a 1\r\na\r\nmg a q v\r\nmg none q v\r\nms b 1 q\r\nb\r\nmd none q\r\nms c 3 q\r\nabcdef\r\n\
+                 mg a q zz\r\n\
+                 ma none q\r\nmn\r\nset a 0 0 1 noreply\r\nb\r\nget a b\r\n";
+    for (loops, bound) in [(LOOPS[0], "; keep 2"), (LOOPS[1], "; shared")] {
+        assert_eq!(replies(&proxy(&[&backend], bound, loops), quiet), replies(&itself, quiet), "{loops:?}, {bound}");
+    }
+}
+
+/// A client that quits, or asks for nothing more, has all of its replies before its connection ends, whichever server
+/// gives them; and so has one that sends what nobody can tell the end of.
+#[test]
+fn who_leaves_has_all_of_its_replies() {
+    let [itself, first, second, third] = [(); 4].map(|()| memcached::server());
+    let gets: String = (0..12).map(|key| format!("get k{key}\r\n")).collect();
+    let wanted = itself.ask(&(gets.clone() + "quit\r\n"));
+    assert_eq!(wanted, "END\r\n".repeat(12));
+    for bound in ["", "; keep 2", "; shared"] {
+        for loops in LOOPS {
+            let server = proxy(&[&first, &second, &third], bound, loops);
+            for _ in 0..20 {
+                assert_eq!(server.ask_and_end(&gets), wanted, "{loops:?}, {bound}");
+                for last in ["quit\r\n", " quit now\nget a\r\n", "set a +1 0 1\r\na\r\n", "get a\tb\r\n"] {
+                    assert_eq!(server.ask(&(gets.clone() + last)), wanted, "{loops:?}, {bound}: {last}");
+                }
+            }
+            assert_eq!(server.ask("quit\r\n"), "", "{loops:?}, {bound}");
+            // A line is bounded: as memcached, the proxy leaves who sends no end of one.
+            assert_eq!(server.ask(&"x".repeat(3000)), "", "{loops:?}, {bound}");
         }
     }
 }

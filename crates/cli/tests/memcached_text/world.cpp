@@ -32,7 +32,7 @@ void serve(flux::simulated_peer &self, int number, bool is_mean)
         self.accept();
         std::string unread;
         while (true) {
-            const std::size_t end = unread.find("\r\n");
+            const std::size_t end = unread.find('\n');
             if (end == std::string::npos) {
                 const std::string more = self.receive();
                 if (more.empty()) {
@@ -41,8 +41,8 @@ void serve(flux::simulated_peer &self, int number, bool is_mean)
                 unread += more;
                 continue;
             }
-            const std::string line = unread.substr(0, end);
-            unread.erase(0, end + 2);
+            const std::string line = unread.substr(0, end - (unread[end - 1] == '\r' ? 1 : 0));
+            unread.erase(0, end + 1);
             if (self.draw(3) == 0) {
                 self.wait(std::chrono::milliseconds(self.draw(20)));
             }
