@@ -114,13 +114,18 @@ class reader
     // A server that cannot do its work must not look as if it did.
     [[noreturn]] void fail(const std::string &help) const
     {
+        const std::string found(peek());
+        refuse((at_end() ? "something is missing here: " : "this cannot be `" + found + "` here: ") + help);
+    }
+
+    /// What is wrong is not the next word.
+    [[noreturn]] void refuse(const std::string &why) const
+    {
         const std::string_view before = text_.substr(0, at_);
         const std::size_t line = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
         const std::size_t begin = before.rfind('\n') + 1; // of npos: 0
-        const std::string found(at_end() ? std::string_view("the end") : peek());
         const std::string where = line_ == 0 ? place_ : place_ + ":" + std::to_string(line_ + line);
-        flux::cannot_serve(where + ":" + std::to_string(at_ - begin + 1) + ": this cannot be `" + found +
-                           "` here: " + help);
+        flux::cannot_serve(where + ":" + std::to_string(at_ - begin + 1) + ": " + why);
     }
 
   private:
@@ -187,7 +192,7 @@ void read_addresses(reader &from, binding &into, bool is_array)
     }
     into.connects = into.connects || (is_array && !is_joined);
     if ((!is_array || is_joined) && into.addresses.size() != 1) {
-        from.fail("give it one address, `127.0.0.1:7000`");
+        from.refuse("a channel that is in no array has one address, `127.0.0.1:7000`");
     }
 }
 
@@ -248,14 +253,14 @@ binding read_all(reader from, bool is_array)
     const bool says_of_servers = made.keep != 0 || made.check_every.count() != 0 || made.eject_after != 0 ||
                                  made.retries != 0 || made.shared != 0;
     if (!made.connects && says_of_servers) {
-        from.fail("clients connect to this channel, so say no more of it than `at most 1000`; one that connects is "
+        from.refuse("clients connect to this channel, so say no more of it than `at most 1000`; one that connects is "
                   "`connect:127.0.0.1:7000`");
     }
     if (made.shared != 0 && made.keep != 0) {
-        from.fail("connections that are `shared` stay open as long as they are used: leave out `keep`");
+        from.refuse("connections that are `shared` stay open as long as they are used: leave out `keep`");
     }
     if (made.shared != 0 && made.most != 0 && made.most < made.shared) {
-        from.fail("there are fewer connections `at most` than are `shared`: write as many, or leave one of both out");
+        from.refuse("there are fewer connections `at most` than are `shared`: write as many, or leave one of both out");
     }
     return made;
 }
@@ -297,18 +302,24 @@ std::size_t find_in(std::string_view file, const std::string &channel, const std
 
 binding read_binding(const std::string &channel, bool is_array, std::string_view option, const std::string &path)
 {
-    if (!option.empty() || path.empty()) {
+    const std::string example = is_array ? "127.0.0.1:7001, 127.0.0.1:7002" : "127.0.0.1:7000";
+    if (option.empty() && path.empty()) {
+        flux::cannot_serve("say what the channel `" + channel + "` is bound to, `--" + channel + "='" + example +
+                           "'`");
+    }
+    if (!option.empty()) {
         return read_all(reader(option, "--" + channel), is_array);
     }
     std::ifstream stream(path);
     if (!stream) {
-        reader("", path).fail("this file of bindings cannot be read: name one by --flick-bindings");
+        flux::cannot_serve(path + ": this file of bindings cannot be read: name one by --flick-bindings");
     }
     const std::string file{std::istreambuf_iterator<char>(stream), {}};
     std::string_view text;
     const std::size_t line = find_in(file, channel, path, text);
     if (line == 0) {
-        reader("", path).fail("say what the channel `" + channel + "` is bound to, `" + channel + " = 127.0.0.1:7000`");
+        flux::cannot_serve(path + ": say what the channel `" + channel + "` is bound to, `" + channel + " = " +
+                           example + "`");
     }
     reader from(text, path, line);
     from.word();

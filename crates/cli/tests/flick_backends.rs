@@ -272,17 +272,24 @@ fn mistakes_in_bindings_are_told_with_their_place_and_what_to_write() {
         ("a:1; eject after 0", "--backends:18: this cannot be `0` here: write after how many failures"),
         ("a:1; at least 3", "--backends:9: this cannot be `least` here: write `at most 1000`"),
         ("a:1 keep", "--backends:5: this cannot be `keep` here: separate what is said of a channel by semicolons"),
-        ("", "--backends:1: this cannot be `the end` here: give it addresses"),
+        ("", "say what the channel `backends` is bound to, `--backends='127.0.0.1:7001, 127.0.0.1:7002'`"),
+        ("a:1,", "--backends:5: something is missing here: give it addresses, `127.0.0.1:7001, 127.0.0.1:7002`"),
+        ("a:1; keep", "--backends:10: something is missing here: write how many connections are kept"),
+        ("a:1; check \"x", "--backends:14: something is missing here: end the text with a quote"),
+        ("a:1; shared; keep 2", "--backends:20: connections that are `shared` stay open"),
     ];
     for (text, wanted) in cases {
         let said = said(&["--client=0", &format!("--backends={text}")]);
         assert!(said.contains(wanted), "{text}: {said}");
+        // Each loop finds it, and one says so.
+        let others = [" runs on ", ": listening on "];
+        assert_eq!(said.lines().filter(|line| !others.iter().any(|other| line.contains(other))).count(), 1, "{said}");
     }
     assert!(said(&["--client=0; keep 3", "--backends=a:1"]).contains("clients connect to this channel"));
     let in_file = [
         ("client = 0\nbackends = a:1;\n   kept 3\n", "proxy.bindings:3:4: this cannot be `kept` here: "),
         ("client = 0\nbackends a:1\n", "proxy.bindings:2:1: this cannot be `backends` here: write `channel = "),
-        ("client = 0\n", "say what the channel `backends` is bound to, `backends = 127.0.0.1:7000`"),
+        ("client = 0\n", "say what the channel `backends` is bound to, `backends = 127.0.0.1:7001, 127.0.0.1:7002`"),
     ];
     for (text, wanted) in in_file {
         std::fs::write(&file, text).unwrap();
