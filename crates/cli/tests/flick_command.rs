@@ -87,6 +87,18 @@ fn bounds_are_printed_with_what_to_write_where_there_are_none() {
     assert!(bounds["processes"][0]["bytes"].is_null() && bounds["shared"][0]["most"].is_u64(), "{bounds}");
 }
 
+/// Where runs share connections they hold more, and that is said outside of the program.
+#[test]
+fn bounds_say_what_room_shared_connections_have() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let (success, printed) = said(&examples, &["check", "--bounds", "memcached_proxy/listing_1.flick"]);
+    let row = |start: &str| printed.lines().find(|line| line.trim_start().starts_with(start)).unwrap();
+    let told = "; with `shared` up to 128 of each, or 1 MiB";
+    assert!(success && row("backends: messages").ends_with(told) && !row("client: messages").contains("shared"));
+    // Of these it is not known how many replies there are.
+    assert!(!BOUNDS.contains("shared"));
+}
+
 #[test]
 fn programs_are_laid_out_completed_and_drawn() {
     let folder = written("layout");

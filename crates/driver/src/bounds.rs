@@ -154,7 +154,8 @@ impl Reader<'_> {
             times.push(steps_bound(self.program, what.clone(), &all, &unbounded));
             if event.is_none() {
                 let most = size.zip(channel.most).map(|(size, channels)| size.saturating_mul(channels));
-                let note = channel.most.map_or_else(no_bound, |channels| format!("{channels} × {}", size.unwrap_or(0)));
+                let counted = |channels: u64| format!("{channels} × {}", size.unwrap_or(0));
+                let note = channel.most.map_or_else(no_bound, counted) + self.room_of_shared(channel);
                 run.push(Bound { what: format!("{what}: messages"), most, note });
             }
             let sends = steps.outputs.last().copied().unwrap_or(Extent::ONE);
@@ -167,6 +168,13 @@ impl Reader<'_> {
             };
             run.push(Bound { what: format!("{what}: what it sends"), most, note });
         }
+    }
+
+    /// What the room for replies is where its connections are bound as `shared`, which the program does not say. The
+    /// clients' channel, which is the first, has none.
+    fn room_of_shared(&self, channel: &Channel) -> &'static str {
+        let is_clients = !channel.is_array && self.process.channels.first() == Some(channel);
+        if channel.may_share && !is_clients { "; with `shared` up to 128 of each, or 1 MiB" } else { "" }
     }
 
     /// Of a process that has statements.

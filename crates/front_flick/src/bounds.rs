@@ -1,10 +1,12 @@
 //! What the processes of a file may hold, as far as it says so: how many channels there are, and the bytes of state.
 //! `flux check --bounds` adds the messages to that, and what the rules compute.
 
+use crate::check::REPLIES;
 use crate::parser::parse;
 use crate::syntax::{Declaration, Event, Parameter, Record, State, Syntax, Type, TypeForm};
 use flux_diagnostic::Diagnostics;
 use flux_ir::compute::Extent;
+use flux_ir::message::Message;
 use flux_ir::name::Name;
 use flux_ir::program::Program;
 use flux_source::FileId;
@@ -33,6 +35,8 @@ pub struct Channel {
     pub most: Option<u64>,
     /// How it is written with a bound.
     pub bounded: String,
+    /// Whether runs may share its connections: what is sent there says how many replies it has.
+    pub may_share: bool,
     /// The events that have rules.
     pub events: Vec<&'static str>,
 }
@@ -60,7 +64,7 @@ pub fn processes(file: FileId, text: &str, program: &Program) -> (Vec<Process>, 
             Declaration::Global(state) => globals.push(sizes.held(state)),
             Declaration::Process(process) => processes.push(Process {
                 name: process.name.text.to_string(),
-                channels: process.parameters.iter().filter_map(|parameter| channel(process, parameter)).collect(),
+                channels: process.parameters.iter().filter_map(|parameter| sizes.channel(process, parameter)).collect(),
                 locals: process.locals.iter().map(|state| sizes.held(state)).collect(),
                 is_fold: !process.block.is_empty(),
             }),
@@ -68,25 +72,6 @@ pub fn processes(file: FileId, text: &str, program: &Program) -> (Vec<Process>, 
         }
     }
     (processes, globals)
-}
-
-fn channel(process: &crate::syntax::Process<'_>, parameter: &Parameter<'_>) -> Option<Channel> {
-    let Parameter::Channel(channel) = parameter else { return None };
-    let way = |ty: &Option<Type<'_>>| ty.as_ref().map_or("-".to_owned(), spelled);
-    let name = channel.name.text.to_string();
-    let has = |event: &Event| {
-        process
-            .rules
-            .iter()
-            .any(|rule| rule.channel.as_str() == name && rule.event.is_some_and(|(own, _)| own == *event))
-    };
-    Some(Channel {
-        is_array: channel.array.is_some(),
-        most: channel.array.unwrap_or(Some(1)),
-        bounded: format!("[{}/{}]{{16}} {name}", way(&channel.gives), way(&channel.takes)),
-        events: Event::ALL.into_iter().filter(has).map(Event::name).collect(),
-        name,
-    })
 }
 
 /// What values take beside their bytes: a text or a list the place where those are, and an entry of a dictionary its
@@ -103,6 +88,27 @@ struct Sizes<'a, 'text> {
 }
 
 impl Sizes<'_, '_> {
+    fn channel(&self, process: &crate::syntax::Process<'_>, parameter: &Parameter<'_>) -> Option<Channel> {
+        let Parameter::Channel(channel) = parameter else { return None };
+        let way = |ty: &Option<Type<'_>>| ty.as_ref().map_or("-".to_owned(), spelled);
+        let name = channel.name.text.to_string();
+        let has = |event: &Event| {
+            process
+                .rules
+                .iter()
+                .any(|rule| rule.channel.as_str() == name && rule.event.is_some_and(|(own, _)| own == *event))
+        };
+        let says_replies = |ty: &Type<'_>| self.named(ty).is_some_and(|message| message.field_named(REPLIES).is_some());
+        Some(Channel {
+            may_share: channel.gives.is_some() && channel.takes.as_ref().is_some_and(says_replies),
+            is_array: channel.array.is_some(),
+            most: channel.array.unwrap_or(Some(1)),
+            bounded: format!("[{}/{}]{{16}} {name}", way(&channel.gives), way(&channel.takes)),
+            events: Event::ALL.into_iter().filter(has).map(Event::name).collect(),
+            name,
+        })
+    }
+
     fn held(&self, state: &State<'_>) -> Held {
         let ty = &state.field.ty;
         let own = match &ty.form {
@@ -145,12 +151,8 @@ impl Sizes<'_, '_> {
 
     fn declared(&self, module: Option<&str>, own: &str, depth: usize) -> Option<u64> {
         let record = self.record(own).filter(|_| module.is_none());
-        let message = match record.and_then(|record| record.of.as_ref()) {
-            Some(of) => self.message(of.parts().0, of.parts().1),
-            None => self.message(module, own),
-        };
-        match (message, record) {
-            (Some(bytes), _) => Some(bytes),
+        match (self.message(module, own), record) {
+            (Some(message), _) => Some(message.most_bytes()),
             (None, Some(record)) => {
                 let all = record.fields.iter().map(|field| self.bytes(&field.ty, depth + 1));
                 all.into_iter().try_fold(0_u64, |sum, bytes| Some(sum.saturating_add(bytes?)))
@@ -166,11 +168,18 @@ impl Sizes<'_, '_> {
         })
     }
 
-    /// The most bytes of the message that is called so; in any module where none is said.
-    fn message(&self, module: Option<&str>, own: &str) -> Option<u64> {
+    /// The message of this type.
+    fn named(&self, ty: &Type<'_>) -> Option<&Message> {
+        let TypeForm::Named(name) = &ty.form else { return None };
+        self.message(name.parts().0, name.parts().1)
+    }
+
+    /// The message that a type of this name is, or a record of this name a view of; in any module where none is said.
+    fn message(&self, module: Option<&str>, own: &str) -> Option<&Message> {
+        let of = self.record(own).filter(|_| module.is_none()).and_then(|record| record.of.as_ref());
+        let (module, own) = of.map_or((module, own), |of| of.parts());
         let is_it = |name: &Name| name.own() == own && (module.is_none() || name.module() == module);
-        let mut found = self.program.messages.iter().filter(|(_, message)| is_it(&message.name));
-        found.next().map(|(_, message)| message.most_bytes())
+        self.program.messages.iter().map(|(_, message)| message).find(|message| is_it(&message.name))
     }
 
     /// The most of what is in a value.

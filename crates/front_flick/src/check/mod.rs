@@ -25,6 +25,7 @@ mod value;
 mod view;
 mod wire;
 
+pub(crate) use self::send::REPLIES;
 use crate::check::kind::{Kind, Signature};
 use crate::check::made::{End, Made};
 use crate::syntax::{Declaration, Function, Syntax};

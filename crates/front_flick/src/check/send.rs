@@ -14,7 +14,7 @@ use flux_ir::types::{Type, TypeKind};
 use flux_source::Span;
 
 /// By this variable a request says how many replies it has; less than none where that cannot be told.
-pub(super) const REPLIES: &str = "replies";
+pub(crate) const REPLIES: &str = "replies";
 /// By this one, whether a server may do twice what it asks for.
 const MAY_REPEAT: &str = "may_repeat";
 /// By this one, that its replies come before those to what is asked later.
