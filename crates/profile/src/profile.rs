@@ -26,8 +26,10 @@ pub struct Profile {
     pub source_cpu_seconds: f64,
     /// And about so long timed flows had one read what their threads had had.
     pub measuring_cpu_seconds: f64,
-    /// What it took to make a thread there, and to end it; 0 where it does not say.
+    /// What it took to make a thread there, and to begin it; 0 where it does not say.
     pub making_a_thread_ns: u64,
+    /// That of one with the stack of one that has ended; 0 where it does not say.
+    pub making_a_thread_again_ns: u64,
     /// How often event loops slept.
     pub loop_sleeps: LoopSleeps,
     /// Of all sources.

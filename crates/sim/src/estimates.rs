@@ -3,6 +3,7 @@
 //! `docs/sim.md` has the notation.
 
 use crate::random::{Distribution, Random};
+use crate::script::Making;
 use flux_diagnostic::nearest;
 use flux_ir::external::ExternalRole;
 use flux_ir::flow::{Callee, Flow};
@@ -21,7 +22,7 @@ pub struct Estimates {
     lists: HashMap<String, u64>,
     outside: f64,
     wake: f64,
-    making_a_thread: f64,
+    making_a_thread: Making,
 }
 
 /// What a node or an error handler does.
@@ -231,13 +232,13 @@ impl Estimates {
         self.wake
     }
 
-    /// To make a thread and to end it takes so many seconds.
-    pub fn set_making_a_thread(&mut self, seconds: f64) {
+    /// To make a thread and to begin it takes so long.
+    pub fn set_making_a_thread(&mut self, seconds: Making) {
         self.making_a_thread = seconds;
     }
 
     /// That; 0 where nothing is known.
-    pub fn making_a_thread(&self) -> f64 {
+    pub fn making_a_thread(&self) -> Making {
         self.making_a_thread
     }
 

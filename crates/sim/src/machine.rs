@@ -9,7 +9,7 @@ use crate::processors::Processors;
 pub use crate::processors::Sharing;
 use crate::random::{Distribution, Random};
 use crate::recorded::Recorded;
-use crate::script::{Action, Actions, Fork, Lock, Script, Workload};
+use crate::script::{Action, Actions, Fork, Lock, Making, Script, Workload};
 use crate::threads::{Begins, Ready, Threads};
 use std::collections::VecDeque;
 
@@ -183,9 +183,10 @@ struct Machine<'a> {
     observer: Observer,
     /// The thread of the execution that goes on at this moment; none where a timer has come.
     waker: Option<usize>,
-    /// What a thread or loop does as it wakes, and as it begins with something after it had nothing to do.
+    /// What a thread or loop does as it wakes.
     wakes: Actions,
-    begins: Actions,
+    /// What is done to make a thread, and to make it again with a stack that was there.
+    making: [Actions; 2],
     /// What a change of threads takes.
     switches: Actions,
     /// How many flows have come.
@@ -201,17 +202,14 @@ impl<'a> Machine<'a> {
         };
         let sources = setting.arrivals.iter();
         let sources = sources.map(|each| SourceThread { replayed: begin(each), ..SourceThread::default() }).collect();
-        let begins = match setting.runtime {
-            Runtime::Thread => workload.making_a_thread(),
-            Runtime::Pool(_) | Runtime::Event(_) => workload.wake(),
-        };
-        let [wakes, begins, switches] =
-            [workload.wake(), begins, SWITCH].map(|seconds| [Action::Compute(seconds)].into());
+        let Making { first, again } = workload.making_a_thread();
+        let [wakes, first, again, switches] =
+            [workload.wake(), first, again, SWITCH].map(|seconds| [Action::Compute(seconds)].into());
         Self {
             setting,
             rate,
             wakes,
-            begins,
+            making: [first, again],
             switches,
             workload,
             random,
@@ -618,7 +616,7 @@ impl<'a> Machine<'a> {
     /// Threads that have nothing to do take what waits for one.
     fn occupy(&mut self) {
         while let Some(thread) = self.threads.woken(self.now) {
-            let looks = [self.begins[0].clone(), Action::Look].into();
+            let looks = [self.wakes[0].clone(), Action::Look].into();
             let at = self.execution(Execution {
                 source: 0,
                 arrived: self.now,
@@ -634,7 +632,7 @@ impl<'a> Machine<'a> {
             self.processors.wake(self.now, self.thread(at), self.waker);
             self.runnable.push_back(at);
         }
-        while let Some((thread, begins, slept)) = self.threads.next(self.now) {
+        while let Some((thread, begins, slept_or_again)) = self.threads.next(self.now) {
             let began = match begins {
                 Begins::Execution(at) => Some(at),
                 Begins::Branch(fork) => self.help(fork),
@@ -643,8 +641,10 @@ impl<'a> Machine<'a> {
                 Some(at) => {
                     self.waited(at);
                     self.executions[at].place = Place::Thread(thread);
-                    if slept {
-                        self.do_first(at, self.begins.clone());
+                    match self.setting.runtime {
+                        Runtime::Thread => self.do_first(at, self.making[usize::from(slept_or_again)].clone()),
+                        _ if slept_or_again => self.do_first(at, self.wakes.clone()),
+                        _ => {}
                     }
                     self.processors.wake(self.now, self.thread(at), self.waker);
                     self.runnable.push_back(at);

@@ -71,6 +71,15 @@ pub struct Script {
     pub run: Option<Actions>,
 }
 
+/// What it takes to make a thread, in seconds.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct Making {
+    /// One with a stack of its own.
+    pub first: f64,
+    /// One with the stack of one that has ended.
+    pub again: f64,
+}
+
 /// Where flows come from.
 pub trait Workload {
     /// Draws what the next flow of this source does.
@@ -81,9 +90,9 @@ pub trait Workload {
         0.0
     }
 
-    /// What it uses to make a thread, where each flow and branch has one of its own, in seconds.
-    fn making_a_thread(&self) -> f64 {
-        0.0
+    /// What it uses to make a thread, where each flow and branch has one of its own.
+    fn making_a_thread(&self) -> Making {
+        Making::default()
     }
 }
 

@@ -157,11 +157,11 @@ fn who_comes_to_a_thread_that_sleeps_wakes_it_first() {
     }
 }
 
-/// What loops round up to a tick is half of one shorter with threads.
+/// What loops round up to a tick is half of one shorter with threads, which wake up late by their slack.
 #[test]
 fn sleeps_end_with_ticks_on_loops() {
     let sleeping = |_, _: &mut Random| script([Action::Sleep(2e-3)]);
-    for (runtime, mean) in [(Runtime::Event(1), 2e-3), (Runtime::Pool(4), 1.5e-3), (Runtime::Thread, 1.5e-3)] {
+    for (runtime, mean) in [(Runtime::Event(1), 2e-3), (Runtime::Pool(4), 1.55e-3), (Runtime::Thread, 1.55e-3)] {
         let seen = run(&setting(1, runtime, 1.0), &mut { sleeping }, Random::new(1)).mean();
         assert!((seen - mean).abs() < 1e-6, "{runtime:?}: {seen}");
     }

@@ -369,11 +369,12 @@ void add_json_processors(formatted_text &json, const run_facts &facts)
     const auto seconds = [](std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); };
     const loop_sleeps &slept = facts.loops.sleeps;
     json.add("  \"seconds\": %.3f,\n  \"cpu_seconds\": %.3f,\n  \"source_cpu_seconds\": %.3f,\n"
-             "  \"measuring_cpu_seconds\": %.6f,\n  \"making_a_thread_ns\": %" PRId64 ",\n"
+             "  \"measuring_cpu_seconds\": %.6f,\n"
+             "  \"making_a_thread_ns\": %" PRId64 ",\n  \"making_a_thread_again_ns\": %" PRId64 ",\n"
              "  \"loop_sleeps\": {\"times\": %" PRIu64 ", \"measured\": %" PRIu64 ", \"worked_ns\": %" PRId64 "},\n",
              seconds(facts.time), seconds(facts.cpu_time), seconds(facts.source_cpu_time),
-             seconds(facts.measuring_cpu_time), std::int64_t{facts.making_a_thread.count()}, slept.times,
-             slept.measured, std::int64_t{slept.worked.count()});
+             seconds(facts.measuring_cpu_time), std::int64_t{facts.making_a_thread.time.count()},
+             std::int64_t{facts.making_a_thread.again.count()}, slept.times, slept.measured, std::int64_t{slept.worked.count()});
 }
 
 } // namespace

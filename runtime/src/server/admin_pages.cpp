@@ -113,7 +113,7 @@ run_facts admin_pages_of_server::facts_so_far()
 admin_answer admin_pages_of_server::profile(const admin_request &)
 {
     run_facts facts = facts_so_far();
-    facts.making_a_thread = processor_use::time_of_making_a_thread();
+    facts.making_a_thread = processor_use::of_making_a_thread();
     return {200, json, json_report(program_, facts, strategy_)};
 }
 

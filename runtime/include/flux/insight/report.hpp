@@ -13,6 +13,7 @@
 ///       "source_cpu_seconds": 0.150,          of these, the threads of sources: those of connections are on loops
 ///       "measuring_cpu_seconds": 0.010,       and about so long the flows that are timed had one read what they had
 ///       "making_a_thread_ns": 28000,          what it takes here to make a thread and to begin it, by a few tries
+///       "making_a_thread_again_ns": 14000,    and that where it has the stack of one that has ended
 ///       "loop_sleeps": {                      how often event loops slept, and how long processors worked for those
 ///         "times": 610, "measured": 10,       sleeps that were measured, before and after
 ///         "worked_ns": 52000},
@@ -121,6 +122,7 @@
 #include "flux/strategy/stragglers.hpp"
 #include "flux/flow/path_counts.hpp"
 #include "flux/insight/span_exporter.hpp"
+#include "flux/processor_use.hpp"
 
 #include <string>
 #include <vector>
@@ -164,7 +166,7 @@ struct run_facts {
     /// And about so long it read what threads had had, for flows that are timed.
     std::chrono::nanoseconds measuring_cpu_time{0};
     /// What it takes to make a thread here, where that was tried.
-    std::chrono::nanoseconds making_a_thread{0};
+    processor_use::making making_a_thread{};
 
     /// How long a hold of the constraint of this number took, in the mean, as far as those that were timed show it.
     double held_each_ns(constraint_number number) const noexcept;
