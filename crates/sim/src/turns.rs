@@ -9,10 +9,11 @@
 //! late may come first: that is neither first come, first served, nor equal parts. One that goes to sleep ahead of the
 //! mean stays in its queue until the mean has come to it; if it wakes before, it is on the same CPU with what it had.
 //!
-//! Who wakes goes to the CPU that it was on if that is idle, or only who wakes it is there; else to an idle one that is
-//! found at first sight, and the busier all were of late, the fewer are looked at. **Who wakes others is on a CPU
-//! itself**, though it may leave that in a moment; and a CPU that becomes idle rarely takes what waits at another one
-//! (`balance.rs`), but for ticks. So threads do wait while a CPU is idle, with two for a tenth of the time and more.
+//! Who wakes goes to the CPU that it was on if that is idle, or only who wakes it is there (the latter is in no
+//! published source of Linux; traces of a virtual machine show it); else to an idle one that is found at first sight,
+//! and the busier all were of late, the fewer are looked at. **Who wakes others is on a CPU itself**, though it may
+//! leave that in a moment; and a CPU that becomes idle rarely takes what waits at another one (`balance.rs`), but for
+//! ticks. So threads do wait while a CPU is idle, with two CPUs for a tenth of the time and more.
 
 use crate::balance::{Idle, Looks, Used, looked_at};
 

@@ -374,7 +374,8 @@ void add_json_processors(formatted_text &json, const run_facts &facts)
              "  \"loop_sleeps\": {\"times\": %" PRIu64 ", \"measured\": %" PRIu64 ", \"worked_ns\": %" PRId64 "},\n",
              seconds(facts.time), seconds(facts.cpu_time), seconds(facts.source_cpu_time),
              seconds(facts.measuring_cpu_time), std::int64_t{facts.making_a_thread.time.count()},
-             std::int64_t{facts.making_a_thread.again.count()}, slept.times, slept.measured, std::int64_t{slept.worked.count()});
+             std::int64_t{facts.making_a_thread.again.count()}, slept.times, slept.measured,
+             std::int64_t{slept.worked.count()});
 }
 
 } // namespace
