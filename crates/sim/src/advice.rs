@@ -5,10 +5,11 @@
 
 use crate::estimates::Estimates;
 use crate::interval::Interval;
-use crate::machine::{Runtime, Setting, run};
+use crate::machine::run;
 use crate::observe::Observed;
 use crate::predict::{RUNS, is_overloaded};
 use crate::random::Random;
+use crate::setting::{Runtime, Setting};
 use crate::walk::{Flows, Taken};
 use flux_ir::flow::Flow;
 use flux_ir::flow_path::FlowPath;

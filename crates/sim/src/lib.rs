@@ -24,6 +24,7 @@ mod processors;
 pub mod random;
 pub mod recorded;
 pub mod script;
+pub mod setting;
 mod threads;
 pub mod turns;
 pub mod walk;

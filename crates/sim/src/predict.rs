@@ -3,9 +3,10 @@
 
 use crate::estimates::Estimates;
 use crate::interval::Interval;
-use crate::machine::{Runtime, Setting, run, run_saturated, saturating};
+use crate::machine::{run, run_saturated, saturating};
 use crate::observe::Observed;
 use crate::random::Random;
+use crate::setting::{Runtime, Setting};
 use crate::walk::Flows;
 use flux_ir::flow::Flow;
 

@@ -9,7 +9,7 @@ use flux_ir::flow::Flow;
 use flux_ir::program::ConstraintId;
 use flux_sim::advice::{Advice, Change, advise};
 use flux_sim::estimates::Estimates;
-use flux_sim::machine::{Arrivals, Runtime, Setting, Sharing};
+use flux_sim::setting::{Arrivals, Runtime, Setting, Sharing};
 use flux_source::SourceMap;
 
 const PROGRAM: &str = "

@@ -6,11 +6,11 @@ mod support;
 
 use flux_ir::flow::Flow;
 use flux_sim::estimates::{Estimates, Part};
-use flux_sim::machine::{Arrivals, Runtime, Setting, Sharing};
 use flux_sim::measured::measured;
 use flux_sim::predict::predict;
 use flux_sim::random::Random;
 use flux_sim::script::Workload;
+use flux_sim::setting::{Arrivals, Runtime, Setting, Sharing};
 use flux_sim::walk::Flows;
 use support::{PAGES, flow};
 

@@ -9,9 +9,10 @@
 
 use flux_ir::program::Mode;
 use flux_sim::interval::Interval;
-use flux_sim::machine::{Arrivals, Runtime, Setting, Sharing, run};
+use flux_sim::machine::run;
 use flux_sim::random::{Distribution, Random};
 use flux_sim::script::{Action, Branch, Fork, Lock, Script};
+use flux_sim::setting::{Arrivals, Runtime, Setting, Sharing};
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::process::{Command, Stdio};

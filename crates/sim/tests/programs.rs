@@ -6,10 +6,10 @@ mod support;
 
 use flux_ir::flow::Flow;
 use flux_sim::estimates::Estimates;
-use flux_sim::machine::{Arrivals, Runtime, Setting, Sharing};
 use flux_sim::predict::{Limiting, Prediction, predict};
 use flux_sim::random::Random;
 use flux_sim::script::Workload;
+use flux_sim::setting::{Arrivals, Runtime, Setting, Sharing};
 use flux_sim::walk::Flows;
 use std::collections::HashMap;
 use support::{PAGES, flow};

@@ -8,11 +8,12 @@
 
 use flux_ir::program::Mode;
 use flux_sim::interval::Interval;
-use flux_sim::machine::{Arrivals, Runtime, Setting, Sharing, run, run_saturated, saturating};
+use flux_sim::machine::{run, run_saturated, saturating};
 use flux_sim::observe::Observed;
 use flux_sim::random::{Distribution, Random};
 use flux_sim::recorded::Recorded;
 use flux_sim::script::{Action, Branch, Fork, Lock, Script, Workload};
+use flux_sim::setting::{Arrivals, Runtime, Setting, Sharing};
 use flux_sim::turns::Slices;
 use std::rc::Rc;
 
