@@ -14,6 +14,7 @@
 #include <deque>
 #include <mutex>
 #include <new>
+#include <numeric>
 #include <utility>
 
 namespace flick {
@@ -279,9 +280,8 @@ int LeastBusy(LeastBusy_in *in, LeastBusy_out *out)
 int All(All_in *in, All_out *out)
 {
     const std::size_t count = count_of(in->self.of().of().bind(in->channel, in->binding));
-    for (std::size_t element = 0; element != count; ++element) {
-        out->all.push_back(element);
-    }
+    out->all.resize(count);
+    std::iota(out->all.begin(), out->all.end(), std::uint64_t{0});
     return 0;
 }
 
@@ -302,16 +302,19 @@ int Peers(Peers_in *in, Peers_out *out)
 
 int Bind(Bind_in *in)
 {
-    in->self.of().of().bind(in->channel, in->binding);
+    // What comes on a connection that runs share is of no run before it is read.
+    const bool is_of_no_run = in->self.through != nullptr && in->self.at_work == nullptr;
+    process &of = is_of_no_run ? in->self.through->of() : in->self.of().of();
+    of.bind(in->channel, in->binding);
     return 0;
 }
 
 namespace {
 
 // What is for a client that has left is nobody's, nor is what goes wrong and has a rule for that.
-int send_one(run &of, const sending &what, bool is_part, bool awaits_room, milliseconds limit, const char *servers)
+int send_one(run &of, sending &what, bool is_part, bool awaits_room, milliseconds limit, const char *servers)
 {
-    const request asked{what.what, what.replies, what.may_repeat, what.in_order, is_part, awaits_room};
+    const request asked{std::move(what.what), what.replies, what.may_repeat, what.in_order, is_part, awaits_room};
     while (true) {
         const auto to = of.reach(what.channel, what.element, limit, servers);
         if (!to.has_value()) {
@@ -320,7 +323,7 @@ int send_one(run &of, const sending &what, bool is_part, bool awaits_room, milli
         if (*to == nullptr) {
             return 0;
         }
-        if ((*to)->is_shared() && (what.replies < 0 || what.what.stream() != nullptr)) {
+        if ((*to)->is_shared() && (asked.replies < 0 || asked.what.stream() != nullptr)) {
             // It cannot be said whose the replies are, or others would wait for it to come.
             if (const int error = of.take_own(**to, limit, servers); error != 0) {
                 return error;
@@ -337,11 +340,12 @@ int send_one(run &of, const sending &what, bool is_part, bool awaits_room, milli
     }
 }
 
-int send_all(run &of, const std::vector<sending> &sends, bool awaits_room, long connect_ms, const char *servers)
+// They are gone then.
+int send_all(run &of, std::vector<sending> &sends, bool awaits_room, long connect_ms, const char *servers)
 {
     const auto has_reply = [](const sending &each) { return each.in_order && each.replies > 0; };
     const auto last = std::find_if(sends.rbegin(), sends.rend(), has_reply);
-    for (const sending &each : sends) {
+    for (sending &each : sends) {
         const bool is_part = has_reply(each) && &each != &*last;
         const milliseconds limit(connect_ms);
         if (const int error = send_one(of, each, is_part, awaits_room, limit, servers); error != 0) {
@@ -352,7 +356,7 @@ int send_all(run &of, const std::vector<sending> &sends, bool awaits_room, long 
 }
 
 // What has come of a server is passed on in its turn, unless it ends a part alone.
-int send_in_turn(const Send_in &in)
+int send_in_turn(Send_in &in)
 {
     end &from = *in.self.from;
     if (reply *const one = in.self.at_work.get()) {
@@ -468,24 +472,22 @@ int end_pass(flux::connection &connection, end &from)
     return error;
 }
 
-void pass_on(std::shared_ptr<reply> one, std::size_t to, const flux::message &what)
+int pass_bytes(std::size_t to, milliseconds limit, const char *servers, flux::connection &connection, end &from)
 {
-    run &by = one->by();
-    by.has_input();
-    const end *const there = by.at(to, 0);
-    const bool is_nobodys = there == nullptr && (by.is_over() || !by.of().at(to).to.connects);
-    if (one->has_turn() && (is_nobodys || one->is_of_part() || (there != nullptr && by.at(to, 0)->send_now(what)))) {
-        return one->settle(true);
+    if (const int error = from.of().await_passed_on(from); error != 0) {
+        return error;
     }
-    watch::of_loop().pass_on({std::move(one), to, what, flux::running_flow->deadline()});
-}
-
-int pass_bytes(end &to, flux::connection &connection, end &from)
-{
-    const flux::io_result<bool> ended = to.relay(connection);
+    const auto there = from.of().reach(to, 0, limit, servers);
+    if (!there.has_value()) {
+        return there.error();
+    }
+    if (*there == nullptr) {
+        return flux::take(connection.close());
+    }
+    const flux::io_result<bool> ended = (*there)->relay(connection);
     if (!ended.has_value()) {
         // What is for a client that has left is nobody's.
-        return to.accepted() && to.is_over() ? flux::take(connection.close()) : ended.error();
+        return (*there)->accepted() && (*there)->is_over() ? flux::take(connection.close()) : ended.error();
     }
     if (*ended) {
         from.end_input(connection);

@@ -60,6 +60,14 @@ NextBytes (const char *bindings, long idle_ms, long first_byte_ms, long message_
     const char *unix_mode, const char *process, size_t channel, const char *binding)
   => (flux::connection *connection, flick::instance self) replicable;
 
+// The next messages of a channel of any instance that go on as they are: the first of those that have come together.
+Batches (const char *process, size_t channel, const char *binding, type M)
+  => (flux::connection *connection, flick::instance self, M message) replicable;
+Batches = NextBatch(M, bindings, tcp.idle, tcp.first_byte, tcp.message, tcp.request, tcp.unix_mode);
+NextBatch (type M, const char *bindings, long idle_ms, long first_byte_ms, long message_ms, long request_ms,
+    const char *unix_mode, const char *process, size_t channel, const char *binding)
+  => (flux::connection *connection, flick::instance self, M message) replicable;
+
 // What goes wrong with a channel of any run and has a rule: `what` is the number of the event. The run waits for that rule.
 Faults (const char *process, size_t channel, size_t what, const char *binding)
   => (flick::instance self, flick::trouble wrong, text message) replicable;
@@ -145,6 +153,12 @@ Relay (size_t to, type M, flux::connection *connection, flick::instance self) =>
 Relay = Pass(M, connect, dns.servers);
 Pass (type M, long connect_ms, const char *servers, size_t to, flux::connection *connection, flick::instance self)
   => (M last);
+
+// The same of whole messages: of this one and those that have come behind it.
+RelayBatch (size_t to, type M, flux::connection *connection, flick::instance self, M message) => (M last);
+RelayBatch = PassBatch(M, connect, dns.servers);
+PassBatch (type M, long connect_ms, const char *servers, size_t to, flux::connection *connection,
+    flick::instance self, M message) => (M last);
 
 // A run of a process for so many clients of a channel: those who come one after the other. While one loop gathers them no
 // other accepts any, so runs are on all loops, each with its clients (`flux/io/accept_policy.hpp`).

@@ -44,12 +44,8 @@ int next_message(const limits &of, const bound_channel &channel, flux::connectio
 /// it, and the connection is given back. Throws `std::bad_alloc`.
 bool came(instance &self, flux::connection &connection, message_role as, std::size_t size);
 
-/// Sends on what has come on a connection that runs share, without waiting; or else has a flow of its own do that.
-/// Throws `std::bad_alloc`.
-void pass_on(std::shared_ptr<reply> one, std::size_t to, const flux::message &what);
-
 /// As the node `Pass`, as they come.
-int pass_bytes(end &to, flux::connection &connection, end &from);
+int pass_bytes(std::size_t to, milliseconds limit, const char *servers, flux::connection &connection, end &from);
 /// Where this ends a flow that has passed on what has come: gives the connection back.
 int end_pass(flux::connection &connection, end &from);
 
@@ -76,32 +72,46 @@ int NextMessage(const char *bindings, long idle_ms, long first_byte_ms, long mes
     }
 }
 
-/// As `Pass`, message by message, as they are counted. Where the client has left, which is null then, they are dropped.
+/// The same, where it goes on with those behind it.
+template <class Message>
+int NextBatch(const char *bindings, long idle_ms, long first_byte_ms, long message_ms, long request_ms,
+              const char *unix_mode, const char *process, std::size_t channel, const char *binding,
+              flux::connection *&connection, instance &self, Message &message)
+{
+    const limits of{milliseconds(idle_ms), milliseconds(first_byte_ms), milliseconds(message_ms),
+                    milliseconds(request_ms), unix_mode};
+    flux::typed_parse<Message> parse;
+    const int error = next_message(of, {process, channel, binding, bindings}, connection, self, parse);
+    if (error == 0) {
+        message = parse.message();
+    }
+    return error;
+}
+
+/// Sends on `last`, and the whole messages that have come behind it. Where the client has left, which is null then,
+/// they are dropped.
 template <class Message>
 int pass_messages(end *to, flux::connection &connection, end &from, Message &last)
 {
-    do {
-        flux::typed_parse<Message> parse;
-        const flux::io_result<void> read = connection.receive_message(parse);
-        if (!read.has_value()) {
-            if (read.error() == ENODATA || read.error() == flux::end_of_input) {
-                from.end_input(connection);
-                return 0;
-            }
-            return read.error();
-        }
-        last = parse.message();
+    flux::io_result<bool> more = true;
+    while (more.has_value() && *more) {
+        from.has_input();
         from.came(role_of(last));
         if (const int error = from.await_order(); error != 0) {
             return error;
         }
         const bool is_wanted = to != nullptr && !from.is_of_part();
-        if (from.is_over() || (is_wanted && !to->send(request{last}).has_value())) {
+        if (from.is_over() || (is_wanted && !to->send(request{last}).has_value() && !to->accepted())) {
             return flux::take(connection.close());
         }
         from.passed_on();
-    } while (from.counts() && connection.has_unread());
-    return end_pass(connection, from);
+        flux::typed_parse<Message> parse;
+        more = from.counts() ? connection.receive_unread(parse) : flux::io_result<bool>(false);
+        if (more.has_value() && *more) {
+            last = parse.message();
+        }
+    }
+    return more.has_value() ? end_pass(connection, from) : more.error();
 }
 
 /// The same for a connection that runs share.
@@ -109,42 +119,68 @@ template <class Message>
 int pass_shared(std::size_t to, flux::connection &connection, shared_connection &from, Message &last)
 {
     const std::shared_ptr<shared_connection> stays = from.shared_from_this();
-    do {
+    while (true) {
+        from.pass_on(role_of(last), to, last);
         flux::typed_parse<Message> parse;
-        const flux::io_result<void> read = connection.receive_message(parse);
-        if (!read.has_value()) {
-            const bool has_ended = read.error() == ENODATA || read.error() == flux::end_of_input;
-            has_ended ? void() : from.failed(read.error(), parse);
+        const flux::io_result<bool> more = connection.receive_unread(parse);
+        if (!more.has_value()) {
+            from.failed(more.error(), parse);
             connection.close();
-            return has_ended ? 0 : read.error();
+            return more.error();
+        }
+        if (!*more) {
+            return flux::take(connection.give_back());
         }
         last = parse.message();
-        if (std::shared_ptr<reply> one = from.came(role_of(last), last.wire().size())) {
-            pass_on(std::move(one), to, last);
-        }
-    } while (connection.has_unread());
-    return flux::take(connection.give_back());
+    }
 }
 
-/// The node of that name for messages of this class.
+/// The same for either.
 template <class Message>
-int Pass(long connect_ms, const char *servers, std::size_t to, flux::connection *connection, const instance &self,
-         Message &last)
+int pass_all(milliseconds limit, const char *servers, std::size_t to, flux::connection &connection,
+             const instance &self, Message &last)
 {
     if (self.through != nullptr) {
-        return pass_shared(to, *connection, *self.through, last);
+        return pass_shared(to, connection, *self.through, last);
     }
     if (const int error = self.of().await_passed_on(*self.from); error != 0) {
         return error;
     }
-    const auto there = self.of().reach(to, 0, milliseconds(connect_ms), servers);
-    if (!there.has_value()) {
-        return there.error();
+    const auto there = self.of().reach(to, 0, limit, servers);
+    return there.has_value() ? pass_messages((*there).get(), connection, *self.from, last) : there.error();
+}
+
+/// The node of that name for messages of this class.
+template <class Message>
+int PassBatch(long connect_ms, const char *servers, std::size_t to, flux::connection *connection,
+              const instance &self, const Message &message, Message &last)
+{
+    last = message;
+    return pass_all(milliseconds(connect_ms), servers, to, *connection, self, last);
+}
+
+/// The node of that name for messages of this class: where replies are counted these go on, and else their bytes.
+template <class Message>
+int Pass(long connect_ms, const char *servers, std::size_t to, flux::connection *connection, const instance &self,
+         Message &last)
+{
+    if (self.through == nullptr && !self.from->counts()) {
+        return pass_bytes(to, milliseconds(connect_ms), servers, *connection, *self.from);
     }
-    if (self.from->counts()) {
-        return pass_messages((*there).get(), *connection, *self.from, last);
+    flux::typed_parse<Message> parse;
+    const flux::io_result<void> read = connection->receive_message(parse);
+    if (read.has_value()) {
+        last = parse.message();
+        return pass_all(milliseconds(connect_ms), servers, to, *connection, self, last);
     }
-    return *there == nullptr ? flux::take(connection->close()) : pass_bytes(**there, *connection, *self.from);
+    const bool has_ended = read.error() == ENODATA || read.error() == flux::end_of_input;
+    if (self.through != nullptr) {
+        has_ended ? void() : self.through->failed(read.error(), parse);
+        connection->close();
+    } else if (has_ended) {
+        self.from->end_input(*connection);
+    }
+    return has_ended ? 0 : read.error();
 }
 
 /// What is in `place`, or `first` where nothing is. It stores nothing: there may be several who read.

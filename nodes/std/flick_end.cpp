@@ -108,7 +108,7 @@ void end::stop_counting() noexcept
     counts_ = false;
     count_open();
     if (std::exchange(is_ordered_, false)) {
-        of_->order().give_up();
+        of_->give_up_order();
     }
 }
 
@@ -451,7 +451,6 @@ flux::io_result<void> end::send(const request &what) noexcept
 
 flux::io_result<void> end::send_shared(const request &what) noexcept
 {
-    const std::shared_ptr<end> stays = shared_from_this();
     ++senders_;
     bool is_noted = false;
     flux::io_result<void> sent;

@@ -78,9 +78,9 @@ class end final : public flux::multiplexer, public std::enable_shared_from_this<
     /// As above, and no source has it: nobody reads what comes there. The calling flow has it no longer.
     void begin_alone(flux::connection &on);
 
-    /// Sends a message behind those that others send; with its streams, as they come. Fails as sending does, with EPIPE
-    /// where nothing is sent any more, with ECONNRESET where the connection is over, and with EAGAIN where another is
-    /// made in its place.
+    /// Sends a message behind those that others send; with its streams, as they come. Whoever calls this has a share of
+    /// the end meanwhile. Fails as sending does, with EPIPE where nothing is sent any more, with ECONNRESET where the
+    /// connection is over, and with EAGAIN where another is made in its place.
     flux::io_result<void> send(const request &what) noexcept;
 
     /// As above, these bytes.

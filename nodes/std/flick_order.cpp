@@ -29,7 +29,7 @@ int wait_in(flux::intrusive_list<waiting_flow> &waiting, flux::moment until) noe
     return flux::error_of(how);
 }
 
-reply_order::iterator reply_order::first_of(place at) const noexcept
+reply_order::iterator reply_order::find_first_of(place at) const noexcept
 {
     const auto begin = all_.begin() + static_cast<std::ptrdiff_t>(first_);
     return std::find_if(begin, all_.end(), [&](const expected &each) { return each.at == at; });
@@ -37,15 +37,14 @@ reply_order::iterator reply_order::first_of(place at) const noexcept
 
 void reply_order::expect(place at, std::size_t replies, bool is_part)
 {
-    if (!is_given_up_) {
-        all_.insert(all_.end(), replies, {at, is_part});
+    for (std::size_t each = 0; each != replies && !is_given_up_; ++each) {
+        all_.push_back({at, is_part});
     }
 }
 
 bool reply_order::has_turn(place at) const noexcept
 {
-    const iterator own = first_of(at);
-    return own == all_.end() || static_cast<std::size_t>(own - all_.begin()) == first_;
+    return is_next(at) || find_first_of(at) == all_.end();
 }
 
 int reply_order::await(place at) noexcept

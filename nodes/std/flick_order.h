@@ -41,6 +41,9 @@ class reply_order
     /// Whether all is answered that was asked before what that place answers.
     bool has_turn(place at) const noexcept;
 
+    /// Where what comes next is passed on; null where nothing is to come.
+    const place *next() const noexcept { return first_ == all_.size() ? nullptr : &all_[first_].at; }
+
     /// Nothing more comes from there than so many that have come already.
     void forget(place at, std::size_t but_first = 0) noexcept;
     /// It is not known any more what answers what: all goes on as it comes.
@@ -60,7 +63,13 @@ class reply_order
     };
     using iterator = std::vector<expected>::const_iterator;
 
-    iterator first_of(place at) const noexcept;
+    // Where most of what comes belongs.
+    bool is_next(place at) const noexcept { return first_ != all_.size() && all_[first_].at == at; }
+    iterator first_of(place at) const noexcept
+    {
+        return is_next(at) ? all_.begin() + static_cast<std::ptrdiff_t>(first_) : find_first_of(at);
+    }
+    iterator find_first_of(place at) const noexcept;
     void wake_next() noexcept;
 
     // From the first that is not answered, in order.

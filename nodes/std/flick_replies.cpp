@@ -1,11 +1,14 @@
 #include "flick_replies.h"
 
 #include "flick_end.h"
+#include "flick_process.h"
 #include "flick_run.h"
+#include "flick_watch.h"
 
 #include "flux/error.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace flick {
@@ -20,20 +23,20 @@ constexpr std::size_t most_bytes = std::size_t{1} << 20;
 } // namespace
 
 reply::reply(std::shared_ptr<end> of, std::shared_ptr<run> by, bool is_last) noexcept
-    : of_(std::move(of)), by_(std::move(by)), among_(of_->coming()), is_last_(is_last),
-      is_ordered_(of_->is_ordered())
+    : of_(std::move(of)), by_(std::move(by)), among_(of_->coming()), is_last_(is_last), is_ordered_(of_->is_ordered())
 {
     among_->add(*this);
 }
 
-reply_order::place reply::place() const noexcept
+reply::reply(std::shared_ptr<run> by, std::shared_ptr<replies> among, bool is_last) noexcept
+    : by_(std::move(by)), among_(std::move(among)), is_last_(is_last), is_ordered_(among_->is_ordered_)
 {
-    return {of_->channel(), of_->element()};
+    among_->add(*this);
 }
 
 bool reply::has_turn() const noexcept
 {
-    return among_->all_.first() == this && (!is_ordered_ || by_->order().has_turn(place()));
+    return among_->all_.first() == this && (!is_ordered_ || by_->order().has_turn(among_->at_));
 }
 
 int reply::await_turn() noexcept
@@ -47,12 +50,12 @@ int reply::await_turn() noexcept
             return flux::error_of(how);
         }
     }
-    return is_ordered_ ? by_->order().await(place()) : 0;
+    return is_ordered_ ? by_->order().await(among_->at_) : 0;
 }
 
 bool reply::is_of_part() const noexcept
 {
-    return is_ordered_ && is_last_ && by_->order().is_part(place());
+    return is_ordered_ && is_last_ && by_->order().is_part(among_->at_);
 }
 
 void reply::settle(bool is_passed_on) noexcept
@@ -62,7 +65,7 @@ void reply::settle(bool is_passed_on) noexcept
     }
     among_->remove(*this);
     if (is_ordered_ && is_last_) {
-        by_->order().answered(place());
+        by_->order().answered(among_->at_);
     }
     if (!is_passed_on) {
         by_->finish_all();
@@ -70,6 +73,7 @@ void reply::settle(bool is_passed_on) noexcept
     if (among_->empty()) {
         by_->passed_on();
     }
+    by_->pass_held(*among_);
 }
 
 bool replies::has_room(std::size_t awaited) const noexcept
@@ -83,19 +87,112 @@ void replies::has_come(std::size_t size) noexcept
     largest_ = std::max(largest_, size);
 }
 
+bool replies::hold(held_reply one) noexcept
+{
+    try {
+        held_.push_back(std::move(one));
+        return true;
+    } catch (const std::bad_alloc &) {
+        has_gone(one.is_last);
+        return false;
+    }
+}
+
+held_reply replies::take_held() noexcept
+{
+    held_reply one = std::move(held_[first_held_]);
+    // Its place goes with those before it, when all have gone or these are many.
+    if (++first_held_ == held_.size()) {
+        held_.clear();
+        first_held_ = 0;
+    } else if (first_held_ * 2 >= held_.size()) {
+        held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(first_held_));
+        first_held_ = 0;
+    }
+    has_gone(one.is_last);
+    return one;
+}
+
+bool replies::has_held_turn(const run &by) const noexcept
+{
+    return first_held_ != held_.size() && all_.empty() && (!is_ordered_ || by.order().has_turn(at_));
+}
+
+bool replies::pass_held(run &by) noexcept
+{
+    bool were_any = false;
+    while (has_held_turn(by)) {
+        pass_on(by, take_held());
+        were_any = true;
+    }
+    return were_any;
+}
+
+// Without waiting, if that is possible. What is for a client that has left is nobody's; what only ends a part of what
+// it has asked it does not get.
+bool replies::send_on(run &by, std::size_t to, const flux::message &what, bool is_last) const noexcept
+{
+    end *const there = by.at(to, 0);
+    const bool is_nobodys = by.is_over() || (there == nullptr && !by.of().at(to).to.connects);
+    const bool is_of_part = is_ordered_ && is_last && by.order().is_part(at_);
+    return is_nobodys || is_of_part || (there != nullptr && there->send_now(what));
+}
+
+bool replies::pass_on_now(run &by, std::size_t to, const flux::message &what, bool is_last) noexcept
+{
+    const bool has_turn = count_ == 1 && (!is_ordered_ || by.order().has_turn(at_));
+    if (!has_turn || !send_on(by, to, what, is_last)) {
+        return false;
+    }
+    has_gone(is_last);
+    passed_on(by, is_last);
+    return true;
+}
+
+// Where its client is slow to take it, a flow waits for that.
+void replies::pass_on(run &by, held_reply one) noexcept
+{
+    if (send_on(by, one.to, one.what, one.is_last)) {
+        return passed_on(by, one.is_last);
+    }
+    try {
+        auto late = std::make_shared<reply>(by.shared_from_this(), shared_from_this(), one.is_last);
+        watch::of_loop().pass_on({std::move(late), one.to, std::move(one.what), one.until});
+    } catch (const std::bad_alloc &) {
+        by.finish_all();
+    }
+}
+
+void replies::passed_on(run &by, bool is_last) noexcept
+{
+    if (is_ordered_ && is_last) {
+        by.order().answered(at_);
+    }
+    changed();
+    if (empty()) {
+        by.passed_on();
+    }
+}
+
+void replies::drop_held() noexcept
+{
+    while (first_held_ != held_.size()) {
+        take_held();
+    }
+    changed();
+}
+
 void replies::add(reply &one) noexcept
 {
     all_.push_back(one);
-    ++count_;
-    answered_ += one.is_last() ? 1 : 0;
+    arrived(one.is_last());
 }
 
 void replies::remove(reply &one) noexcept
 {
     const bool was_first = one.has_turn();
     all_.remove(one);
-    --count_;
-    answered_ -= one.is_last() ? 1 : 0;
+    has_gone(one.is_last());
     if (reply *const next = was_first ? all_.first() : nullptr; next != nullptr && next->waits_ != nullptr) {
         next->waits_->end(flux::park_end::completed);
     }

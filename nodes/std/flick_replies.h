@@ -7,13 +7,21 @@
 //
 // The replies of one server to one run are passed on one after the other, in the order in which they came, also where
 // its connection has ended since, and the run has another.
+//
+// What goes on as it is has no flow while it waits for its turn: it is held here, and whoever passes on what is before
+// it passes it on, too. Where it has its turn and its client is slow to take it, a flow waits for that
+// (`flick_watch.h`).
 #pragma once
 
 #include "flick_order.h"
 #include "flick_waiting.h"
 
+#include "flux/message.hpp"
+#include "flux/moment.hpp"
+
 #include <cstddef>
 #include <memory>
+#include <vector>
 
 namespace flick {
 
@@ -27,10 +35,13 @@ class reply : public flux::listed<reply>
   public:
     /// It has come for `by`, from `of`; the `last` to its request, or others come. Throws nothing.
     reply(std::shared_ptr<end> of, std::shared_ptr<run> by, bool is_last) noexcept;
+    /// It was held among these.
+    reply(std::shared_ptr<run> by, std::shared_ptr<replies> among, bool is_last) noexcept;
     reply(const reply &) = delete;
     reply &operator=(const reply &) = delete;
     ~reply() { settle(false); }
 
+    /// Of one that was not held.
     end &from() const noexcept { return *of_; }
     run &by() const noexcept { return *by_; }
     bool is_last() const noexcept { return is_last_; }
@@ -47,8 +58,6 @@ class reply : public flux::listed<reply>
   private:
     friend class replies;
 
-    reply_order::place place() const noexcept;
-
     const std::shared_ptr<end> of_;
     const std::shared_ptr<run> by_;
     const std::shared_ptr<replies> among_;
@@ -59,10 +68,21 @@ class reply : public flux::listed<reply>
     flux::park *waits_ = nullptr;
 };
 
+/// One that goes on as it is, to a channel, while it waits for its turn; by then it is to be sent.
+struct held_reply {
+    flux::message what;
+    std::size_t to;
+    bool is_last;
+    flux::moment until;
+};
+
 /// Those of one server to one run.
-class replies
+class replies : public std::enable_shared_from_this<replies>
 {
   public:
+    /// Of this element of a channel; whether they have an order with others.
+    replies(reply_order::place at, bool is_ordered) noexcept : at_(at), is_ordered_(is_ordered) {}
+
     bool empty() const noexcept { return count_ == 0; }
     /// How many requests they end.
     std::size_t answered() const noexcept { return answered_; }
@@ -75,13 +95,44 @@ class replies
     int await_change() noexcept { return wait_in(waiting_); }
     void changed() noexcept { wake_all(waiting_); }
 
+    /// One that goes on as it is has come; the `last` to its request, or others come.
+    void arrived(bool is_last) noexcept
+    {
+        ++count_;
+        answered_ += is_last ? 1 : 0;
+    }
+    /// Whether it could be sent on at once, as it has its turn.
+    bool pass_on_now(run &by, std::size_t to, const flux::message &what, bool is_last) noexcept;
+    /// Else it is held behind all others. Without memory for that nobody gets it, and this is false.
+    bool hold(held_reply one) noexcept;
+    /// Sends on those held that have their turn. Whether there were any.
+    bool pass_held(run &by) noexcept;
+    /// Nobody gets what is held.
+    void drop_held() noexcept;
+
   private:
     friend class reply;
 
     void add(reply &one) noexcept;
     void remove(reply &one) noexcept;
+    bool has_held_turn(const run &by) const noexcept;
+    held_reply take_held() noexcept;
+    bool send_on(run &by, std::size_t to, const flux::message &what, bool is_last) const noexcept;
+    void pass_on(run &by, held_reply one) noexcept;
+    void passed_on(run &by, bool is_last) noexcept;
+    void has_gone(bool is_last) noexcept
+    {
+        --count_;
+        answered_ -= is_last ? 1 : 0;
+    }
 
+    const reply_order::place at_;
+    const bool is_ordered_;
+    // Those that flows have, and behind them those that are held, from the first on that is still there.
     flux::intrusive_list<reply> all_;
+    std::vector<held_reply> held_;
+    std::size_t first_held_ = 0;
+    // Of both.
     std::size_t count_ = 0;
     std::size_t answered_ = 0;
     // The size of the largest so far, in bytes.

@@ -228,7 +228,7 @@ flux::io_result<std::shared_ptr<end>> run::made_shared(flux::connection &on, std
     shared_connections &all = servers->shared(server);
     std::shared_ptr<shared_connection> made;
     try {
-        made = std::make_shared<shared_connection>(servers, server);
+        made = std::make_shared<shared_connection>(of_, servers, server);
         made->begin(on);
         on.state<membership>()->shared = made.get();
         of_.made(channel)->adopt(on);
@@ -278,7 +278,7 @@ const std::shared_ptr<replies> &run::coming(std::size_t channel, std::size_t ele
     std::vector<std::shared_ptr<replies>> &all = coming_[channel];
     all.resize(std::max(all.size(), element + 1));
     if (all[element] == nullptr) {
-        all[element] = std::make_shared<replies>();
+        all[element] = std::make_shared<replies>(reply_order::place{channel, element}, of_.at(channel).is_ordered);
     }
     return all[element];
 }
@@ -288,6 +288,61 @@ void run::passed_on() noexcept
     if (has_ended_input_) [[unlikely]] {
         finish_fed();
     }
+}
+
+template <class Do>
+void run::for_all_coming(Do what) noexcept
+{
+    for (const auto &channel : coming_) {
+        for (const std::shared_ptr<replies> &each : channel) {
+            each == nullptr ? void() : what(*each);
+        }
+    }
+}
+
+void run::pass_on(replies &of, std::size_t to, const flux::message &what, bool is_last) noexcept
+{
+    if (!of.pass_on_now(*this, to, what, is_last) &&
+        !of.hold({what, to, is_last, flux::running_flow->deadline()})) {
+        finish_all();
+    }
+    pass_held(of);
+}
+
+// Whoever passes one on already goes on with what that changes.
+void run::pass_held(replies &of) noexcept
+{
+    if (std::exchange(is_passing_, true)) {
+        return;
+    }
+    of.pass_held(*this);
+    for (const reply_order::place *next = order_.next(); next != nullptr; next = order_.next()) {
+        const auto &all = coming_[next->channel];
+        if (next->element >= all.size() || all[next->element] == nullptr || !all[next->element]->pass_held(*this)) {
+            break;
+        }
+    }
+    is_passing_ = false;
+    if (std::exchange(is_passing_all_, false)) [[unlikely]] {
+        pass_all_held();
+    }
+}
+
+// Something else than a reply has changed the order.
+void run::pass_all_held() noexcept
+{
+    if (is_passing_) {
+        is_passing_all_ = true;
+        return;
+    }
+    for_all_coming([&](replies &each) { pass_held(each); });
+}
+
+void run::give_up_order() noexcept
+{
+    const std::shared_ptr<run> stays = shared_from_this();
+    order_.give_up();
+    pass_all_held();
 }
 
 int run::await_passed_on(const end &own) noexcept
@@ -400,16 +455,15 @@ void run::finish_fed() noexcept
 
 void run::lost(end &of) noexcept
 {
-    forget(of);
+    leave(of);
     finish_all();
 }
 
+// Where the run ends, what came behind what is lost is nobody's.
 void run::lost(end &of, event what, std::string why) noexcept
 {
-    forget(of);
-    if (!raise(what, of.channel(), std::move(why))) {
-        finish_all();
-    }
+    leave(of);
+    raise(what, of.channel(), std::move(why)) ? pass_all_held() : finish_all();
 }
 
 // Were there no end to faults without a message in between, a rule that fails by its own would run for ever.
@@ -451,6 +505,13 @@ int run::await_settled() noexcept
 
 void run::forget(end &gone) noexcept
 {
+    leave(gone);
+    pass_all_held();
+}
+
+// It is in its place no longer, and nothing of it is to come.
+void run::leave(end &gone) noexcept
+{
     std::vector<place> &all = places_[gone.channel()];
     if (gone.element() >= all.size()) {
         return;
@@ -476,6 +537,7 @@ void run::finish_all() noexcept
         }
     }
     order_.give_up(); // nobody gets anything any more
+    for_all_coming([](replies &each) { each.drop_held(); });
 }
 
 } // namespace flick

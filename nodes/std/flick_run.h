@@ -97,6 +97,10 @@ class run : public std::enable_shared_from_this<run>
     const std::shared_ptr<replies> &coming(std::size_t channel, std::size_t element);
     /// All that has come of one is passed on.
     void passed_on() noexcept;
+    /// A reply that has arrived as one of these goes on to a channel, in its turn.
+    void pass_on(replies &of, std::size_t to, const flux::message &what, bool is_last) noexcept;
+    /// What is held among these, or is the next in the order, may have its turn: then it is sent on.
+    void pass_held(replies &of) noexcept;
     /// Waits for that, as the connection is one of the run's own now. Gives 0, or the error of the wait.
     int await_passed_on(const end &own) noexcept;
 
@@ -124,6 +128,9 @@ class run : public std::enable_shared_from_this<run>
 
     process &of() const noexcept { return of_; }
     reply_order &order() noexcept { return order_; }
+    const reply_order &order() const noexcept { return order_; }
+    /// It is not known any more in which order replies come.
+    void give_up_order() noexcept;
 
     /// The state at this place.
     std::any &state(std::size_t place)
@@ -159,6 +166,10 @@ class run : public std::enable_shared_from_this<run>
     std::shared_ptr<end> share(std::shared_ptr<shared_connection> on, std::size_t channel, std::size_t element);
     flux::io_result<std::shared_ptr<end>> unreachable(std::size_t channel, const std::string &to, int error);
     void finish_fed() noexcept;
+    void leave(end &gone) noexcept;
+    template <class Do>
+    void for_all_coming(Do what) noexcept;
+    void pass_all_held() noexcept;
     bool has_ended(std::size_t channel, std::size_t depth) const noexcept;
 
     process &of_;
@@ -177,6 +188,9 @@ class run : public std::enable_shared_from_this<run>
     std::size_t raised_ = 0;
     std::size_t raised_in_a_row_ = 0;
     bool is_over_ = false;
+    // What is held is being passed on; and more of it may have its turn.
+    bool is_passing_ = false;
+    bool is_passing_all_ = false;
     reply_order order_;
 };
 

@@ -20,8 +20,8 @@ constexpr const char *has_ended = "ended before it answered";
 
 } // namespace
 
-shared_connection::shared_connection(std::shared_ptr<backends> servers, std::size_t server)
-    : servers_(std::move(servers)), server_(server)
+shared_connection::shared_connection(process &of, std::shared_ptr<backends> servers, std::size_t server)
+    : of_(of), servers_(std::move(servers)), server_(server)
 {
 }
 
@@ -55,7 +55,6 @@ void shared_connection::remove(end &one) noexcept
 
 flux::io_result<void> shared_connection::send(end &by, const request &what, bool &is_noted) noexcept
 {
-    const std::shared_ptr<shared_connection> stays = shared_from_this();
     ++senders_;
     flux::io_result<void> sent = turns_.await();
     if (sent.has_value()) {
@@ -104,36 +103,71 @@ bool shared_connection::note(end &by, const request &what) noexcept
     was_used_ = was_used_ || asked_.empty();
     was_asked_ = true;
     try {
-        asked_.insert(asked_.end(), static_cast<std::size_t>(what.replies), by.shared_from_this());
+        for (std::int64_t each = 0; each != what.replies; ++each) {
+            asked_.push_back(by.shared_from_this());
+        }
     } catch (const std::bad_alloc &) {
         return false;
     }
     return by.is_sent(what);
 }
 
-std::shared_ptr<reply> shared_connection::came(message_role as, std::size_t size)
+// Who has asked for what comes now. Null where nobody has: what comes next would be given to the wrong ones.
+std::shared_ptr<end> shared_connection::take_asker(message_role as) noexcept
 {
     was_used_ = true;
-    if (asked_.empty()) {
+    if (asked_.empty()) [[unlikely]] {
         flux::log_rarely("the server %s of a connection that is shared has said what nobody asked",
                          servers_->address(server_).c_str());
         through_->cut();
         end_all(event::broken, "said what nobody asked");
         return nullptr;
     }
-    const std::shared_ptr<end> of = asked_.front();
-    const bool is_last = as != message_role::interim;
-    const std::shared_ptr<run> by = of->owner();
-    std::shared_ptr<reply> made = by == nullptr ? nullptr : std::make_shared<reply>(of, by, is_last);
-    if (is_last) {
-        asked_.pop_front();
+    if (as == message_role::interim) {
+        return asked_.front();
     }
-    of->answered(as, size);
-    if (as == message_role::last_of_connection || as == message_role::last_message) {
+    std::shared_ptr<end> first = std::move(asked_.front());
+    asked_.pop_front();
+    return first;
+}
+
+void shared_connection::answered(end &of, message_role as, std::size_t size) noexcept
+{
+    of.answered(as, size);
+    if (as == message_role::last_of_connection || as == message_role::last_message) [[unlikely]] {
         through_->cut();
         end_all(event::broken, has_ended);
     }
+}
+
+std::shared_ptr<reply> shared_connection::came(message_role as, std::size_t size)
+{
+    // Where there is no memory it has not come, and the connection ends with what is to come.
+    const std::shared_ptr<end> asked = asked_.empty() ? nullptr : asked_.front();
+    const std::shared_ptr<run> by = asked == nullptr ? nullptr : asked->owner();
+    std::shared_ptr<reply> made =
+        by == nullptr ? nullptr : std::make_shared<reply>(asked, by, as != message_role::interim);
+    if (const std::shared_ptr<end> of = take_asker(as)) {
+        answered(*of, as, size);
+    }
     return made;
+}
+
+// It has come before it is counted as answered, as nothing may be to come for its run then.
+void shared_connection::pass_on(message_role as, std::size_t to, const flux::message &what) noexcept
+{
+    const std::shared_ptr<end> of = take_asker(as);
+    if (of == nullptr) {
+        return;
+    }
+    const bool is_last = as != message_role::interim;
+    const std::shared_ptr<run> by = of->owner();
+    by == nullptr ? void() : of->coming()->arrived(is_last);
+    answered(*of, as, what.wire().size());
+    if (by != nullptr) {
+        by->has_input();
+        by->pass_on(*of->coming(), to, what, is_last);
+    }
 }
 
 bool shared_connection::leave(bool /*stops*/) noexcept

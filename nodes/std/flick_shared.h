@@ -33,13 +33,14 @@ class reply;
 class shared_connection final : public flux::multiplexer, public std::enable_shared_from_this<shared_connection>
 {
   public:
-    /// To this server, whose place it has. Throws `std::bad_alloc`.
-    shared_connection(std::shared_ptr<backends> servers, std::size_t server);
+    /// Of this process, to this server, whose place it has. Throws `std::bad_alloc`.
+    shared_connection(process &of, std::shared_ptr<backends> servers, std::size_t server);
     ~shared_connection() override;
 
     /// What is sent to `on` goes through this from now on.
     void begin(flux::connection &on);
 
+    process &of() const noexcept { return of_; }
     const std::shared_ptr<backends> &servers() const noexcept { return servers_; }
     std::size_t server() const noexcept { return server_; }
     /// How many runs have an end of it.
@@ -51,12 +52,15 @@ class shared_connection final : public flux::multiplexer, public std::enable_sha
     void add(std::shared_ptr<end> one);
     void remove(end &one) noexcept;
 
-    /// Sends this behind what others send. Fails as sending does, with ECONNRESET where the connection is over; of one
-    /// that fails otherwise nothing was sent. `is_noted` says whether it was one of those whose replies are to come.
+    /// Sends this behind what others send; the end has a share of it meanwhile. Fails as sending does, with ECONNRESET
+    /// where the connection is over; of one that fails otherwise nothing was sent. `is_noted` says whether it was one
+    /// of those whose replies are to come.
     flux::io_result<void> send(end &by, const request &what, bool &is_noted) noexcept;
 
     /// A reply of this size has come. Null where nobody wants it. Throws `std::bad_alloc`.
     std::shared_ptr<reply> came(message_role as, std::size_t size);
+    /// One has come that goes on to this channel of who has asked, in its turn.
+    void pass_on(message_role as, std::size_t to, const flux::message &what) noexcept;
 
     bool receives() const noexcept override { return false; }
     state receive() noexcept override { return state::open; }
@@ -77,8 +81,11 @@ class shared_connection final : public flux::multiplexer, public std::enable_sha
   private:
     flux::io_result<void> send_alone(end &by, const request &what, bool &is_noted) noexcept;
     bool note(end &by, const request &what) noexcept;
+    std::shared_ptr<end> take_asker(message_role as) noexcept;
+    void answered(end &of, message_role as, std::size_t size) noexcept;
     void end_all(event what, const char *why) noexcept;
 
+    process &of_;
     const std::shared_ptr<backends> servers_;
     const std::size_t server_;
     flux::connection *on_ = nullptr;

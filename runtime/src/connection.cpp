@@ -207,6 +207,18 @@ io_result<void> connection::receive_message(message_parse &into, moment deadline
     }
 }
 
+io_result<bool> connection::receive_unread(message_parse &into) noexcept
+{
+    if (const int error = usable(); error != 0) {
+        return unexpected(error);
+    }
+    if (!has_unread() || has_lost_input_ || unfinished_ != nullptr || incoming_ != nullptr) {
+        return false;
+    }
+    const io_result<progress> come = begin_unread(into);
+    return come.has_value() ? io_result<bool>(*come == progress::whole) : unexpected(come.error());
+}
+
 io_result<connection::progress> connection::advance(message_parse &into, moment deadline) noexcept
 {
     if (const int error = usable(); error != 0) {

@@ -240,6 +240,65 @@ fn a_server_that_is_slow_keeps_its_place() {
     assert_eq!(found, wanted + END);
 }
 
+/// Where a reply is lost that cannot be asked for again, nothing comes of what was asked behind it.
+#[test]
+fn what_comes_behind_a_reply_that_is_lost_is_nobodys() {
+    for bound in ["", "; shared"] {
+        let [first, second] = [(); 2].map(|()| memcached::server());
+        let server = proxy(&[&first, &second], bound, LOOPS[0]);
+        let signal = |what: &str| {
+            assert!(Command::new("kill").args([what, &first.id().to_string()]).status().unwrap().success());
+        };
+        let (mut sets, mut asked, mut wanted) = (String::new(), String::new(), String::new());
+        for key in 0..20 {
+            write!(sets, "set k{key} 0 0 2 noreply\r\n{key:02}\r\n").unwrap();
+            write!(asked, "touch k{key} 0\r\nget k{key}\r\n").unwrap();
+            write!(wanted, "TOUCHED\r\nVALUE k{key} 0 2\r\n{key:02}\r\nEND\r\n").unwrap();
+        }
+        assert_eq!(replies(&server, &sets), END);
+        signal("-STOP");
+        let mut client = server.connect();
+        client.write_all(asked.as_bytes()).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        signal("-KILL");
+        let mut found = vec![];
+        client.read_to_end(&mut found).unwrap();
+        assert!(found.len() < wanted.len() && wanted.as_bytes().starts_with(&found), "{bound}: {}", text(&found));
+    }
+}
+
+/// Replies wait for a client that takes none, in their order; meanwhile others that share its connections have theirs.
+#[test]
+fn a_client_that_reads_nothing_holds_up_no_other() {
+    let [first, second] = [(); 2].map(|()| memcached::server());
+    for loops in LOOPS {
+        let server = proxy(&[&first, &second], "; shared", loops);
+        let (mut sets, mut gets, mut wanted) = (String::new(), String::new(), String::new());
+        for number in 0..400 {
+            let (key, value) = (number % 20, format!("{:02}", number % 20).repeat(20_000));
+            let size = value.len();
+            if number < 20 {
+                write!(sets, "set k{key} 0 0 {size} noreply\r\n{value}\r\n").unwrap();
+            }
+            write!(gets, "get k{key} k{}\r\ntouch k{key} 0\r\n", key + 100).unwrap();
+            write!(wanted, "VALUE k{key} 0 {size}\r\n{value}\r\nEND\r\nTOUCHED\r\n").unwrap();
+        }
+        assert_eq!(replies(&server, &sets), END);
+        let mut slow = server.connect();
+        let mut sends = slow.try_clone().unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| sends.write_all(gets.as_bytes()).unwrap());
+            std::thread::sleep(std::time::Duration::from_millis(200));
+            for _ in 0..10 {
+                assert_eq!(replies(&server, "touch k1 0\r\ntouch k2 0\r\n"), "TOUCHED\r\n".repeat(2) + END);
+            }
+            let mut found = vec![0; wanted.len()];
+            slow.read_exact(&mut found).unwrap();
+            assert!(text(&found) == wanted, "{loops:?}");
+        });
+    }
+}
+
 /// Whatever the servers and the network do, what comes is the beginning of what is to come.
 #[test]
 fn replies_are_in_order_in_simulated_worlds() {

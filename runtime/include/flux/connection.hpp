@@ -106,6 +106,10 @@ class connection final : private belonging, private listed<connection>
     /// the end as calls of `reading.hpp`.
     io_result<void> receive_message(message_parse &into, moment deadline = never) noexcept;
 
+    /// The same of what was received already and not taken, without waiting; false where that is no whole message. The
+    /// beginning of one stays for the next call.
+    io_result<bool> receive_unread(message_parse &into) noexcept;
+
     /// What was received last and not used is received again, before all else. Takes time for what is put back, however
     /// much is to be received already. Throws `std::bad_alloc`.
     io_result<void> put_back(std::span<const std::byte> unused);

@@ -170,21 +170,22 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         let all_needs = || lowered.iter().map(|(_, _, needs)| needs).chain(answers.iter().map(|answer| &answer.needs));
         let varied: BTreeSet<u32> = all_needs().flat_map(|needs| needs.varied.clone()).collect();
         let fed_by = |to: u32| all_needs().filter(|needs| needs.targets.contains(&to)).count();
-        let relayed: Vec<Option<u32>> = lowered
+        let relayed: Vec<Option<(u32, bool)>> = lowered
             .iter()
             .map(|(at, _, _)| {
                 let (to, from) = (passed_on(process, &channels, *at)?, u32::try_from(*at).ok()?);
                 let is_array = channels.get(*at).is_some_and(|from| matches!(from.kind, Kind::Channels(_)));
-                // Of an array there is one connection where always the same is sent to, and no other is made.
+                // Of an array there is one connection where always the same is sent to, and no other is made. The bytes
+                // of several would be mixed, so of these whole messages go on.
                 let is_one = !is_array || fed_by(from) != 0 && !varied.contains(&from);
                 // What asks a server is counted, where it can be.
                 let is_counted = channels.get(to as usize).is_some_and(|to| self.counts(&to.kind, REPLIES));
-                (is_one && !is_counted && fed_by(to) == 1).then_some(to)
+                (!is_counted && fed_by(to) == 1).then_some((to, !is_one))
             })
             .collect();
         for ((at, (computation, given), needs), relayed) in lowered.into_iter().zip(relayed) {
-            if let Some(to) = relayed {
-                self.add_relay(process, (&channels, at), &what, to)?;
+            if let Some(relayed) = relayed {
+                self.add_relay(process, (&channels, at), &what, relayed)?;
                 continue;
             }
             self.add_source(process, (&channels, at), &what, &given)?;
@@ -351,13 +352,14 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         Ok(())
     }
 
-    /// A channel whose bytes go on as they are: `source flick.Bytes("Proxy(…): …", 1, servers) => Proxy_servers;`
+    /// A channel whose bytes go on as they are: `source flick.Bytes("Proxy(…): …", 1, servers) => Proxy_servers;` Or
+    /// whole messages, those that come together in one flow: `flick.Batches`.
     fn add_relay(
         &mut self,
         process: &'syntax Process<'syntax>,
         (channels, at): (&[Channel<'syntax>], usize),
         what: &str,
-        to: u32,
+        (to, is_whole): (u32, bool),
     ) -> Checked<()> {
         let (span, channel) = (process.span, channels.get(at).ok_or(Reported)?);
         let target = channels.get(to as usize).ok_or(Reported)?;
@@ -366,14 +368,18 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         else {
             return Err(Reported);
         };
-        let node = self.standard("Bytes")?;
+        let node = if is_whole { self.standard_of("Batches", given)? } else { self.standard("Bytes")? };
         let constants = vec![Constant::Text(what.to_owned()), number(at), Constant::Option(channel.binding)];
         let origin = Origin::Node(applied(node, constants, span));
-        let inputs =
+        let mut inputs =
             vec![parameter("flux::connection *", "connection", span), parameter("flick::instance", "self", span)];
+        if is_whole {
+            inputs.push(ModelParameter { ty: given.clone(), name: "message".to_owned(), span });
+        }
+        let relay = if is_whole { "RelayBatch" } else { "Relay" };
         let steps = vec![
             (self.standard("Bind")?, vec![number(to as usize), Constant::Option(target.binding)]),
-            (self.standard_of("Relay", given)?, vec![number(to as usize)]),
+            (self.standard_of(relay, given)?, vec![number(to as usize)]),
         ];
         let name = format!("{}_{}", process.name.text, channel.name);
         let target = self.chain_node(&name, (inputs, vec![]), steps, vec![], span);
