@@ -138,8 +138,8 @@ fn add_choices(visits: &HashMap<&str, Visits>, lines: &[Line], labels: &[String]
 
 /// What it takes to make a thread, and to end it.
 fn making(profile: &Profile) -> Making {
-    /// The kernel takes so many seconds to end a thread, which no clock of the server shows: by servers with a thread for
-    /// each flow, whose flows took so much more than in a pool.
+    /// The kernel takes so many seconds to end a thread, which no clock of the server shows: by servers with a thread
+    /// for each flow, whose flows took so much more than in a pool.
     const ENDING: f64 = 15e-6;
     let seconds = |ns: u64| if ns > 0 { ns as f64 * 1e-9 + ENDING } else { 0.0 };
     let first = seconds(profile.making_a_thread_ns);
