@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <limits>
 
-namespace {
+namespace generated {
 
 enum class method { get, put };
 
@@ -13,19 +13,19 @@ struct hit {
     method how;
 };
 
-} // namespace
+} // namespace generated
 
 // As generated code has it.
 namespace flux::compute {
 
 template <>
-inline flux::value to_value(const ::method &from)
+inline flux::value to_value(const generated::method &from)
 {
     return name_of(from, {"get", "put"});
 }
 
 template <>
-inline flux::value to_value(const ::hit &from)
+inline flux::value to_value(const generated::hit &from)
 {
     return flux::compute::map<std::string, flux::value>({{"path", to_value(from.path)}, {"how", to_value(from.how)}});
 }
@@ -34,6 +34,7 @@ inline flux::value to_value(const ::hit &from)
 
 namespace {
 
+using namespace generated;
 using flux::value;
 using flux::compute::as;
 using flux::compute::to_value;

@@ -182,11 +182,11 @@ class seen_flows
 class restless
 {
   public:
-    explicit restless(std::function<void(std::size_t)> action)
-        : thread_([this, action] {
+    explicit restless(std::function<void(std::size_t)> does)
+        : thread_([this, does] {
               std::mt19937 random(1);
               while (!ended_) {
-                  action(random());
+                  does(random());
                   std::this_thread::sleep_for(std::chrono::microseconds(random() % 100));
               }
           })
