@@ -221,6 +221,7 @@ class running_server
     explicit running_server(const make_strategy &by)
         : strategy_(by(all_)), sources_(program, {.most = 64}, *strategy_, all_)
     {
+        listens = false; // as a server of another file of this unit may have left it
         sources_.start();
     }
 
