@@ -539,18 +539,23 @@ impl<'a> Machine<'a> {
     /// A thread of a pool takes what is next: whether there is something.
     fn take(&mut self, thread: usize) -> bool {
         while let Some(begins) = self.threads.take() {
-            let began = match begins {
-                Begins::Execution(at) => Some(at),
-                Begins::Branch(fork) => self.help(fork),
-            };
-            if let Some(at) = began {
-                self.waited(at);
-                self.executions[at].place = Place::Thread(thread);
+            if let Some(at) = self.begun(thread, begins) {
                 self.runnable.push_back(at);
                 return true;
             }
         }
         false
+    }
+
+    /// The execution that begins on this thread; none where a branch was offered that has begun already.
+    fn begun(&mut self, thread: usize, begins: Begins) -> Option<usize> {
+        let at = match begins {
+            Begins::Execution(at) => at,
+            Begins::Branch(fork) => self.help(fork)?,
+        };
+        self.waited(at);
+        self.executions[at].place = Place::Thread(thread);
+        Some(at)
     }
 
     /// Threads that have nothing to do take what waits for one.
@@ -573,14 +578,8 @@ impl<'a> Machine<'a> {
             self.runnable.push_back(at);
         }
         while let Some((thread, begins, slept_or_again)) = self.threads.next(self.now) {
-            let began = match begins {
-                Begins::Execution(at) => Some(at),
-                Begins::Branch(fork) => self.help(fork),
-            };
-            match began {
+            match self.begun(thread, begins) {
                 Some(at) => {
-                    self.waited(at);
-                    self.executions[at].place = Place::Thread(thread);
                     match self.setting.runtime {
                         Runtime::Thread => self.do_first(at, self.making[usize::from(slept_or_again)].clone()),
                         _ if slept_or_again => self.do_first(at, self.wakes.clone()),
