@@ -130,8 +130,8 @@ int next_of(const limits &of, const bound_channel &channel, flux::connection *&c
     self = {};
     while (self.from == nullptr && self.through == nullptr) {
         int error = 0;
+        flux::running_flow->set_deadline(flux::never); // of what came before, which was nobody's
         if (to.connects) {
-            flux::running_flow->set_deadline(flux::never); // of what came before, which was nobody's
             error = next(made_for(of, by, channel.number));
             limit_flow(of);
         } else {

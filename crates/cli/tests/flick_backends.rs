@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::time::Duration;
 use support::backend::Backend;
 use support::memcached::{self, opaque_of, request};
 use support::proxy::{self, GET, LOOPS, QUIET_GET, SET, ask, ask_once, start};
@@ -233,6 +234,35 @@ fn what_is_over_a_limit_waits_or_is_refused() {
         drop(clients);
         wait_for("room for another", || ask_once(&server, GET, 3, "key"));
     }
+}
+
+/// The time that a client has that was sent away is no limit for whoever comes next.
+#[test]
+fn a_client_that_was_sent_away_leaves_no_time_limit_behind() {
+    for loops in LOOPS {
+        let backend = start("a");
+        let address = format!("--backends=127.0.0.1:{}", backend.port);
+        let mut command = Command::new(program());
+        command.args(["--client=0; at most 1", &address, "--tcp-request=100ms"]).args(loops);
+        let server = Server::listening(&mut command);
+        let mut client = server.connect();
+        assert!(ask(&mut client, GET, 1, "key").is_some(), "{loops:?}");
+        assert_eq!(ask_once(&server, GET, 2, "key"), None, "{loops:?}: it is sent away");
+        std::thread::sleep(Duration::from_millis(200));
+        let before = processor_time(&server);
+        std::thread::sleep(Duration::from_millis(500));
+        let taken = processor_time(&server) - before;
+        assert!(taken < Duration::from_millis(250), "{loops:?}: who waits for clients takes {taken:?}");
+        assert!(ask(&mut client, GET, 3, "key").is_some(), "{loops:?}");
+    }
+}
+
+/// What a server has taken so far.
+fn processor_time(of: &Server) -> Duration {
+    let said = std::fs::read_to_string(format!("/proc/{}/stat", of.id())).unwrap();
+    // Behind the name, which may contain anything, the 12th and the 13th are hundredths of a second.
+    let fields = said.rsplit(") ").next().unwrap().split(' ');
+    Duration::from_millis(fields.skip(11).take(2).map(|each| each.parse::<u64>().unwrap() * 10).sum())
 }
 
 #[test]

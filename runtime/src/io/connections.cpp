@@ -47,6 +47,12 @@ constexpr std::chrono::milliseconds rest_step{5};
 /// So long a connection leaves.
 constexpr std::chrono::seconds leaving_time{2};
 
+/// Whether the calling flow, a source, has no time left: each wait of it would end at once.
+bool is_out_of_time(moment now) noexcept
+{
+    return running_flow != nullptr && running_flow->deadline() <= now;
+}
+
 /// While it exists the peers that come belong together.
 class gathering
 {
@@ -175,11 +181,12 @@ io_result<connection *> connections::next_with_input() noexcept
         io_result<arrivals::arrival> came = arrivals_->next(look_at_);
         waits_ = false;
         if (!came.has_value()) {
-            if (came.error() == ETIMEDOUT) {
-                look_at_all(through_.now());
-                continue;
+            const moment now = through_.now();
+            if (came.error() != ETIMEDOUT || is_out_of_time(now)) {
+                return unexpected(came.error());
             }
-            return unexpected(came.error());
+            look_at_all(now);
+            continue;
         }
         if (++came_ == asked_after) {
             came_ = 0;
@@ -217,10 +224,11 @@ int connections::rest() noexcept
     while (server_io::current()->memory.is_over()) {
         park resting(*running_flow, park_reason::sleep);
         const park_end how = resting.wait(through_.now() + rest_step);
-        if (how != park_end::timed_out) {
+        const moment now = through_.now();
+        if (how != park_end::timed_out || is_out_of_time(now)) {
             return error_of(how);
         }
-        look_at_all(through_.now());
+        look_at_all(now);
     }
     return 0;
 }

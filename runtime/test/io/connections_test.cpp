@@ -51,14 +51,15 @@ class no_listener final : public flux::listener
     flux::address local() const noexcept override { return {}; }
 };
 
-/// Those who come, and then EBADF. No stream can be watched where `refusal` is an error.
+/// Those who come, and then EBADF; before that so many waits are too long. No stream can be watched where `refusal` is
+/// an error.
 class scripted_arrivals final : public flux::arrivals
 {
   public:
     scripted_arrivals(std::deque<arrival> &come, const int &refusal, const bool &knows_last, const bool &is_ready,
-                      const flux::stream *&watched, bool &watched_soon)
-        : come_(come), refusal_(refusal), knows_last_(knows_last), is_ready_(is_ready), last_(watched),
-          last_is_soon_(watched_soon)
+                      const flux::stream *&watched, bool &watched_soon, int &waits_in_vain)
+        : come_(come), waits_in_vain_(waits_in_vain), refusal_(refusal), knows_last_(knows_last), is_ready_(is_ready),
+          last_(watched), last_is_soon_(watched_soon)
     {
     }
 
@@ -86,6 +87,10 @@ class scripted_arrivals final : public flux::arrivals
 
     flux::io_result<arrival> next(flux::moment) noexcept override
     {
+        if (waits_in_vain_ != 0) {
+            --waits_in_vain_;
+            return flux::unexpected(ETIMEDOUT);
+        }
         if (come_.empty()) {
             return flux::unexpected(EBADF);
         }
@@ -97,6 +102,7 @@ class scripted_arrivals final : public flux::arrivals
 
   private:
     std::deque<arrival> &come_;
+    int &waits_in_vain_;
     const int &refusal_;
     const bool &knows_last_;
     const bool &is_ready_;
@@ -127,7 +133,8 @@ class scripted_io final : public flux::io
     }
     std::unique_ptr<flux::arrivals> make_arrivals() override
     {
-        return std::make_unique<scripted_arrivals>(come, refusal, knows_last, is_ready, watched, watched_soon);
+        return std::make_unique<scripted_arrivals>(come, refusal, knows_last, is_ready, watched, watched_soon,
+                                                   waits_in_vain);
     }
 
     /// Somebody new comes.
@@ -139,6 +146,7 @@ class scripted_io final : public flux::io
     }
 
     std::deque<flux::arrivals::arrival> come;
+    int waits_in_vain = 0;
     int refusal = 0;
     // Whoever is watched has something to say, behind all others.
     bool knows_last = false;
@@ -193,6 +201,25 @@ TEST(Connections, TheEntranceIsOpenUntilTheLastWhoCameIsServed)
     EXPECT_TRUE((*given)->close().has_value());
     all->end();
     EXPECT_EQ(open, 0);
+}
+
+TEST(Connections, ASourceWhoseTimeIsOverIsToldAndDoesNotLookAgainAndAgain)
+{
+    flux::accepting entrances;
+    scripted_io script;
+    no_listener at;
+    const auto all = std::make_shared<flux::connections>(script, at, flux::first_given::with_input,
+                                                         flux::silence_limits{});
+    flux::flow source;
+    flux::running_flow = &source;
+    for (const bool is_over : {false, true}) {
+        script.waits_in_vain = 2;
+        source.set_deadline(is_over ? script.now() : flux::never);
+        EXPECT_EQ(all->next().error(), is_over ? ETIMEDOUT : EBADF);
+        EXPECT_EQ(script.waits_in_vain, is_over ? 1 : 0) << "after a look at all others it waits again";
+    }
+    flux::running_flow = nullptr;
+    all->end();
 }
 
 TEST(Connections, WhoWasNotifiedOfAndNotGivenIsClosedAtTheEnd)

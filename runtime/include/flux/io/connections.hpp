@@ -66,7 +66,8 @@ class connections final : public connection_home, public std::enable_shared_from
     /// `next` gives its messages when it has been given back.
     void adopt(connection &made) noexcept;
 
-    /// Waits for the next connection that has input: for the source alone.
+    /// Waits for the next connection that has input: for the source alone. Fails with ETIMEDOUT where the time of the
+    /// source's own flow is over, as all that wait here do.
     io_result<connection *> next() noexcept;
 
     /// Waits for so many new connections, which belong together: where the source is on several loops, no other
