@@ -276,7 +276,20 @@ flux::io_result<void> send_end(Output &out)
     return added.has_value() ? out.flush() : added;
 }
 
-/// Merges what comes of the clients of a run, and sends it to the channel `to`.
+/// Whatever becomes of a merge, also where a function throws: who gets the elements is not to wait for more.
+class finished_at_end
+{
+  public:
+    explicit finished_at_end(end &one) noexcept : one_(one) {}
+    finished_at_end(const finished_at_end &) = delete;
+    finished_at_end &operator=(const finished_at_end &) = delete;
+    ~finished_at_end() { one_.finish(); }
+
+  private:
+    end &one_;
+};
+
+/// Merges what comes of the clients of a run, and sends it to the channel `to`. Throws what the functions do.
 template <class Joined, class Message, auto key, auto... ends>
 int merge_clients(std::size_t to, long connect_ms, const char *servers, const instance &self, Message &last)
 {
@@ -284,6 +297,7 @@ int merge_clients(std::size_t to, long connect_ms, const char *servers, const in
     if (!there.has_value() || *there == nullptr) {
         return there.has_value() ? ECONNRESET : there.error();
     }
+    const finished_at_end to_its_end(**there);
     using input = sorted_input<Message, key, ends...>;
     flux::io_result<void> merged;
     try {
@@ -301,8 +315,6 @@ int merge_clients(std::size_t to, long connect_ms, const char *servers, const in
     } catch (const std::bad_alloc &) {
         merged = flux::unexpected(ENOMEM);
     }
-    // Whatever has failed: who gets the elements is not to wait for more.
-    (*there)->finish();
     return flux::take(merged);
 }
 

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
-use support::{LIMIT, Server, folder, free_port, is_asked_for, text};
+use support::{LIMIT, Server, folder, free_port, is_asked_for, text, wait_for};
 
 const LOOPS: [&[&str]; 4] = [
     &["--flux-workers=2", "--flux-io=reactor"],
@@ -24,8 +24,13 @@ const LOOPS: [&[&str]; 4] = [
 
 /// `examples/word_count`, built in this folder.
 fn built(name: &str, arguments: &[&str]) -> PathBuf {
+    built_of("../../examples/word_count/word_count.flick", name, arguments)
+}
+
+/// This program, seen from the folder of the command.
+fn built_of(program: &str, name: &str, arguments: &[&str]) -> PathBuf {
     let to = folder("flick_aggregator", name);
-    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/word_count/word_count.flick");
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join(program);
     let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
     flux.args(["build", "--debug"]).arg(program).args(arguments);
     let said = flux.arg("--build-dir").arg(to.join("build")).arg("-o").arg(to.join(name)).output().unwrap();
@@ -44,6 +49,20 @@ fn aggregator(program: &Path, mappers: usize, arguments: &[&str]) -> (Server, Tc
     let to = format!("--reducer=connect:127.0.0.1:{}", reducer.local_addr().unwrap().port());
     let mut command = Command::new(program);
     (Server::listening(command.args([&format!("--mappers=0*{mappers}"), &to]).args(arguments)), reducer)
+}
+
+/// What the reducer gets of mappers that send this, in the order of the text.
+fn made_of(server: &Server, reducer: &TcpListener, mappers: &[Vec<u8>]) -> Vec<u8> {
+    let clients: Vec<TcpStream> = mappers.iter().map(|_| server.connect()).collect();
+    std::thread::scope(|scope| {
+        for (mut client, bytes) in clients.into_iter().zip(mappers) {
+            scope.spawn(move || {
+                send(&mut client, bytes);
+                assert!(is_ended(&client), "the run has ended");
+            });
+        }
+        reduced(reducer)
+    })
 }
 
 /// Words with their counts, as mappers send them and the reducer gets them.
@@ -278,5 +297,134 @@ fn a_server_that_is_taken_over_while_it_gathers_drops_what_it_has() {
             send(client, bytes);
         }
         assert!(reduced(&reducer) == next.wanted, "{loops:?}");
+    }
+}
+
+/// `pages.flick` of these tests: pages with two counters each, `hits` and `bytes`.
+fn pages() -> &'static Path {
+    static ONCE: OnceLock<PathBuf> = OnceLock::new();
+    ONCE.get_or_init(|| built_of("tests/flick_aggregator/pages.flick", "pages", &[]))
+}
+
+type Page = (String, i32, i64);
+
+fn page((url, hits, bytes): &Page) -> Vec<u8> {
+    let size = u32::try_from(url.len()).unwrap();
+    [&size.to_be_bytes()[..], url.as_bytes(), &hits.to_be_bytes(), &bytes.to_be_bytes()].concat()
+}
+
+fn pages_of(all: &[Page]) -> Vec<u8> {
+    all.iter().flat_map(page).collect()
+}
+
+/// Each counter is that of all elements, also where one mapper has a key more than once.
+#[test]
+fn elements_with_two_counters_are_joined_with_both() {
+    let all: Vec<Vec<Page>> = (0..3)
+        .map(|mapper| {
+            let own = (0_i64..400).filter(|at| (at * 5 + mapper) % 3 != 0);
+            own.flat_map(|at| {
+                let of = move |turn: i64| {
+                    let hits = i32::try_from((at * 7 + mapper * 3 + turn) % 11).unwrap();
+                    (format!("page {at:04}"), hits, (at - 200) * 1_000_000_007 + turn)
+                };
+                (0..1 + at % 3).map(of)
+            })
+            .collect()
+        })
+        .collect();
+    let mut sums = BTreeMap::<String, (i32, i64)>::new();
+    for (url, hits, bytes) in all.iter().flatten() {
+        let (most, sum) = sums.entry(url.clone()).or_insert((0, 0));
+        (*most, *sum) = ((*most).max(*hits), *sum + bytes);
+    }
+    let wanted: Vec<Page> = sums.into_iter().map(|(url, (hits, bytes))| (url, hits, bytes)).collect();
+    for loops in LOOPS {
+        let (server, reducer) = aggregator(pages(), 3, loops);
+        let mappers: Vec<_> = all.iter().map(|own| pages_of(own)).collect();
+        assert!(made_of(&server, &reducer, &mappers) == pages_of(&wanted), "{loops:?}");
+    }
+}
+
+/// It is told, nothing wrong is sent, and the next run is right. What comes before it in the order is right, too.
+#[test]
+fn a_sum_that_overflows_ends_its_run_and_is_told() {
+    let mapper = |hits: i32, bytes: i64| {
+        let before = (0..5_000).map(|at| (format!("before {at:05}"), 1, 1));
+        let all: Vec<Page> = before.chain([("much".into(), hits, bytes), ("next".into(), 1, 1)]).collect();
+        pages_of(&all)
+    };
+    for loops in LOOPS {
+        let (server, reducer) = aggregator(pages(), 2, loops);
+        let whole = made_of(&server, &reducer, &[mapper(1, i64::MAX - 1), mapper(1, 1)]);
+        assert!(whole.ends_with(&pages_of(&[("much".into(), 1, i64::MAX), ("next".into(), 1, 2)])), "{loops:?}");
+
+        let cut_off = made_of(&server, &reducer, &[mapper(1, i64::MAX), mapper(1, 1)]);
+        let before = whole.len() - pages_of(&[("much".into(), 1, 0), ("next".into(), 1, 0)]).len();
+        assert!(whole[..before].starts_with(&cut_off), "{loops:?}: {} bytes of {before}", cut_off.len());
+        let told = "failed with overflow, which no handler takes";
+        wait_for(told, || server.said().contains(told).then_some(()));
+
+        let again = made_of(&server, &reducer, &[mapper(1, i64::MIN), mapper(1, 0)]);
+        assert!(again.ends_with(&pages_of(&[("much".into(), 1, i64::MIN), ("next".into(), 1, 2)])), "{loops:?}");
+    }
+}
+
+/// How a mapper leaves that does not send all.
+#[derive(Clone, Copy, Debug)]
+enum Leaves {
+    Ends,
+    Resets,
+}
+
+/// A mapper that leaves within its first key, within a later one or within what comes behind a key, while others go on:
+/// its run ends, for all of them, and the next is right.
+#[test]
+fn a_mapper_that_leaves_anywhere_ends_its_run_for_all() {
+    const ELEMENT: usize = 31;
+    let whole = job(1, 3, 2_000);
+    let later = whole.mappers[1].len() / 2 / ELEMENT * ELEMENT;
+    let places = [2, 9, 27, later + 2, later + 9, later + 27].map(|at| [(at, Leaves::Ends), (at, Leaves::Resets)]);
+    // One that ends between two elements has sent all that it has.
+    let all = [places.concat(), vec![(ELEMENT, Leaves::Resets), (later, Leaves::Resets)]].concat();
+    for loops in LOOPS {
+        let (server, reducer) = aggregator(program(), 3, loops);
+        for (at, how) in &all {
+            let mut clients: Vec<TcpStream> = (0..3).map(|_| server.connect()).collect();
+            let mut leaving = clients.remove(1);
+            leaving.write_all(&whole.mappers[1][..*at]).unwrap();
+            let made = std::thread::scope(|scope| {
+                for (mut client, bytes) in clients.into_iter().zip([&whole.mappers[0], &whole.mappers[2]]) {
+                    scope.spawn(move || {
+                        send(&mut client, bytes);
+                        assert!(is_ended(&client), "{loops:?} {at} {how:?}");
+                    });
+                }
+                if matches!(how, Leaves::Resets) {
+                    rustix::net::sockopt::set_socket_linger(&leaving, Some(Duration::ZERO)).unwrap();
+                }
+                drop(leaving);
+                reduced(&reducer)
+            });
+            let is_begun = whole.wanted.starts_with(&made) && made.len() < whole.wanted.len();
+            assert!(is_begun, "{loops:?} {at} {how:?}: {} bytes", made.len());
+        }
+        assert!(made_of(&server, &reducer, &whole.mappers) == whole.wanted, "{loops:?}: the next is right");
+    }
+}
+
+/// One that says nothing more in the middle of its first key is left when it has been silent for so long as may be.
+#[test]
+fn a_mapper_that_falls_silent_ends_its_run_in_time() {
+    let whole = job(1, 3, 200);
+    for loops in LOOPS {
+        let (server, reducer) = aggregator(program(), 3, &[loops, &["--tcp-idle=200ms"]].concat());
+        let mut clients: Vec<TcpStream> = (0..3).map(|_| server.connect()).collect();
+        clients[1].write_all(&whole.mappers[1][..9]).unwrap();
+        send(&mut clients[0], &whole.mappers[0]);
+        send(&mut clients[2], &whole.mappers[2]);
+        assert_eq!(reduced(&reducer), b"", "{loops:?}");
+        assert!(clients.iter().all(is_ended), "{loops:?}");
+        assert!(made_of(&server, &reducer, &whole.mappers) == whole.wanted, "{loops:?}: the next is right");
     }
 }

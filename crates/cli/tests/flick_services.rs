@@ -42,6 +42,15 @@ fn built(example: &str, name: &str) -> PathBuf {
     to.join(name)
 }
 
+/// The aggregator for four of Hadoop's mappers, built once, and its reducer.
+fn hadoop(loops: &[&str]) -> (Server, TcpListener) {
+    static ONCE: OnceLock<PathBuf> = OnceLock::new();
+    let program = ONCE.get_or_init(|| built("hadoop", "hadoop"));
+    let reducer = TcpListener::bind("127.0.0.1:0").unwrap();
+    let to = format!("--reducer=connect:127.0.0.1:{}", reducer.local_addr().unwrap().port());
+    (Server::listening(Command::new(program).args(["--mappers=127.0.0.1:0*4", &to]).args(loops)), reducer)
+}
+
 /// Sends each of these by a mapper; gives what the reducer gets.
 fn aggregated(server: &Server, reducer: &TcpListener, mappers: &[&[u8]]) -> Vec<u8> {
     std::thread::scope(|scope| {
@@ -97,11 +106,8 @@ fn hadoop_reads_what_the_aggregator_makes_of_what_hadoop_writes() {
     let wanted: String = sums.iter().map(|(word, count)| format!("{word} = {count}\n")).collect();
     assert_eq!(READ_BY_HADOOP, wanted);
 
-    let program = built("hadoop", "hadoop");
     for loops in LOOPS {
-        let reducer = TcpListener::bind("127.0.0.1:0").unwrap();
-        let to = format!("--reducer=connect:127.0.0.1:{}", reducer.local_addr().unwrap().port());
-        let server = Server::listening(Command::new(&program).args(["--mappers=127.0.0.1:0*4", &to]).args(loops));
+        let (server, reducer) = hadoop(loops);
         let all = aggregated(&server, &reducer, &MAPPERS);
         assert!(all == REDUCER, "{loops:?}: {} bytes, and not {}", all.len(), REDUCER.len());
 
@@ -125,6 +131,77 @@ fn hadoop_reads_what_the_aggregator_makes_of_what_hadoop_writes() {
         }
         let nothing: &[u8] = b"\xff\xff\xff\xff\0\0";
         assert_eq!(aggregated(&server, &reducer, &[nothing; 4]), nothing, "{loops:?}: the next is right");
+    }
+}
+
+/// The end of a file whose records are these: the mark, and the CRC-32 of all before that.
+fn with_end(records: &[u8]) -> Vec<u8> {
+    let all = [records, b"\xff\xff"].concat();
+    let bit = |sum: u32, _: u32| (sum >> 1) ^ (0xedb8_8320 * (sum & 1));
+    let sum = !all.iter().fold(u32::MAX, |sum, byte| (0..8).fold(sum ^ u32::from(*byte), bit));
+    [&all[..], &sum.to_be_bytes()].concat()
+}
+
+/// Whether the file is whole, by its mark and its checksum.
+fn has_end(file: &[u8]) -> bool {
+    file.len() > 5 && with_end(&file[..file.len() - 6]) == file
+}
+
+/// Words in order with their counts, as a mapper sends them. None is longer than 125 bytes.
+fn file_of(words: &[(&str, i32)]) -> Vec<u8> {
+    let record = |(word, count): &(&str, i32)| {
+        let size = u8::try_from(word.len()).unwrap();
+        [&[size + 1, 4, size], word.as_bytes(), &count.to_be_bytes()].concat()
+    };
+    with_end(&words.iter().flat_map(record).collect::<Vec<_>>())
+}
+
+#[test]
+fn a_sum_of_hadoop_that_overflows_ends_its_run_and_is_told() {
+    let nothing = file_of(&[]);
+    for loops in LOOPS {
+        let (server, reducer) = hadoop(loops);
+        for (one, other) in [(i32::MAX, 1), (i32::MIN, -1)] {
+            let run = |sum: i32| {
+                let first = file_of(&[("many", sum), ("more", 1)]);
+                let second = file_of(&[("many", other), ("more", 1)]);
+                aggregated(&server, &reducer, &[&first, &nothing, &second, &nothing])
+            };
+            assert!(run(one - other) == file_of(&[("many", one), ("more", 2)]), "{loops:?}: as much as there may be");
+            assert_eq!(run(one), b"", "{loops:?}: nothing that is wrong goes out");
+        }
+        let told = "failed with overflow, which no handler takes";
+        support::wait_for(told, || server.said().contains(told).then_some(()));
+    }
+}
+
+/// What one of the mappers sends is cut or changed anywhere: that run has no end, and the next run is right.
+#[test]
+fn a_file_that_is_cut_or_changed_anywhere_has_no_result() {
+    let mut chance = Chance(0x9e37_79b9_7f4a_7c15);
+    for loops in LOOPS {
+        let (server, reducer) = hadoop(loops);
+        for turn in 0..80 {
+            let which = turn % MAPPERS.len();
+            let mut wrong = MAPPERS[which].to_vec();
+            // Every second time near the beginning or the end.
+            let at = match turn / MAPPERS.len() % 4 {
+                0 => chance.below(20),
+                1 => wrong.len() - 1 - chance.below(10),
+                _ => chance.below(wrong.len()),
+            };
+            if chance.below(2) == 0 {
+                wrong.truncate(at);
+            } else {
+                wrong[at] ^= 1 << chance.below(8);
+            }
+            let mut mappers = MAPPERS;
+            mappers[which] = &wrong;
+            let made = aggregated(&server, &reducer, &mappers);
+            assert!(!has_end(&made), "{loops:?} {turn}: mapper {which} is wrong at {at}");
+            assert!(aggregated(&server, &reducer, &MAPPERS) == REDUCER, "{loops:?} {turn}: the next is right");
+        }
+        assert!(has_end(REDUCER));
     }
 }
 
