@@ -40,6 +40,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 ALL = "1,2,3,4,5,6,image,bank,web"
 PROFILED = Setting("event", 1)
+EVERYWHERE = Setting("event", 2)
 SETTINGS = [Setting(runtime, cpus) for cpus in (1, 2) for runtime in ("event", "pool", "thread")]
 LOADS = (0.2, 0.5, 0.8, 0.9, 0.95, 1.5)
 # Beyond this part of the processors taken by others a row is measured again, at most so often.
@@ -133,8 +134,24 @@ def profiled(chosen, subject):
     subject.profile = os.path.join(subject.folder(), "profile.json")
     if not os.path.exists(subject.profile) or chosen.profile:
         with alone(chosen, subject, PROFILED):
-            times = arrivals(subject.profile_rate(PROFILED), PROFILE_S, 1)
-            measured(chosen, subject, PROFILED, times, PROFILE_S, subject.profile)
+            rate = subject.profile_rate(PROFILED)
+            measured(chosen, subject, PROFILED, arrivals(rate, PROFILE_S, 1), PROFILE_S, subject.profile)
+            add_thread_cost(subject, rate)
+
+
+def add_thread_cost(subject, rate):
+    """What a thread takes on several processors is not known to a server that has one: it is taken from a second's
+    profile of one that has all."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = os.path.join(folder, "profile.json")
+        subject.run(EVERYWHERE, arrivals(rate, 1, 1), 1, report)
+        with open(report, encoding="utf-8") as file:
+            cost = json.load(file)["thread_cost_ns"]
+    with open(subject.profile, encoding="utf-8") as file:
+        profile = json.load(file)
+    profile["thread_cost_ns"] = cost
+    with open(subject.profile, "w", encoding="utf-8") as file:
+        json.dump(profile, file)
 
 
 def named(name):

@@ -5,11 +5,11 @@
 #include "http_stream.h"
 
 #include "flux/flow/flow.hpp"
+#include "flux/thread_room.hpp"
 
 #include <nghttp2/nghttp2.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <new>
 #include <utility>
@@ -57,7 +57,10 @@ void session::begin(string_view bytes)
 // Where the source waits for none of its connections, what has come is here.
 flux::multiplexer::state session::receive() noexcept
 {
-    static thread_local std::array<std::byte, received_at_once> landing;
+    const std::span<std::byte> landing = flux::thread_room<session, received_at_once>();
+    if (landing.empty()) {
+        return state::ended;
+    }
     const flux::io_result<std::size_t> count = through_.receive(landing, flux::moment::min());
     if (count.has_value() ? *count == 0 : count.error() != ETIMEDOUT) {
         return state::ended;
@@ -289,7 +292,10 @@ void session::write_at_once() noexcept
 // The source has left. Gives an error of the flow, which those of the connection are not.
 int session::receive_here(alone &held, flux::moment deadline) noexcept
 {
-    static thread_local std::array<std::byte, received_at_once> landing;
+    const std::span<std::byte> landing = flux::thread_room<session, received_at_once>();
+    if (landing.empty()) {
+        return ENOMEM;
+    }
     is_reading_ = true;
     held.unlock();
     const flux::io_result<std::size_t> count = through_.receive(landing, deadline);

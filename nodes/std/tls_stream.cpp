@@ -1,9 +1,9 @@
 #include "tls_stream.h"
 
 #include "flux/log.hpp"
+#include "flux/thread_room.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <openssl/err.h>
@@ -23,8 +23,28 @@ constexpr std::size_t most_records = 4;
 
 /// What a thread receives and encrypts in. Nothing is in there when a flow waits.
 constexpr std::size_t landing_size = std::size_t{32} << 10;
-alignas(64) constinit thread_local std::array<std::byte, landing_size> landing{};
-alignas(64) constinit thread_local std::array<char, most_of_record> gathered{};
+
+/// What comes next, in the room of this thread; nothing at the end.
+flux::io_result<string_view> received_next(flux::stream &wire, flux::moment deadline) noexcept
+{
+    struct landing;
+    const std::span<std::byte> room = flux::thread_room<landing, landing_size>();
+    if (room.empty()) {
+        return flux::unexpected(ENOMEM);
+    }
+    const flux::io_result<std::size_t> count = wire.receive(room, deadline);
+    if (!count.has_value()) {
+        return flux::unexpected(count.error());
+    }
+    return string_view(reinterpret_cast<const char *>(room.data()), *count);
+}
+
+/// Where parts become one record; null where there is no memory.
+char *room_to_gather() noexcept
+{
+    struct gathered;
+    return reinterpret_cast<char *>(flux::thread_room<gathered, most_of_record>().data());
+}
 
 /// Nodes may have left some on this thread, and the result of a call is judged by whether there are any.
 void forget_errors() noexcept
@@ -218,9 +238,9 @@ void secure_stream::send_control() noexcept
 int secure_stream::pass_over(flux::moment deadline) noexcept
 {
     for (int pieces = 0; pieces < 16; ++pieces) {
-        const flux::io_result<std::size_t> count = wire_->receive(landing, deadline);
-        if (!count.has_value() || *count == 0) {
-            return count.has_value() ? EPROTO : count.error();
+        const flux::io_result<string_view> come = received_next(*wire_, deadline);
+        if (!come.has_value() || come->empty()) {
+            return come.has_value() ? EPROTO : come.error();
         }
     }
     return ETIMEDOUT;
@@ -236,17 +256,17 @@ flux::io_result<std::size_t> secure_stream::do_receive(std::span<std::byte> into
             return std::size_t{0};
         }
         if (!looks_first) {
-            const flux::io_result<std::size_t> received = wire_->receive(landing, deadline);
+            const flux::io_result<string_view> received = received_next(*wire_, deadline);
             if (!received.has_value()) {
-                return received;
+                return flux::unexpected(received.error());
             }
-            if (*received == 0) {
+            if (received->empty()) {
                 input_ended_ = true;
                 // Of one that has sent nothing at all nothing is missing.
                 return SSL_in_before(ssl_.get()) == 1 ? flux::io_result<std::size_t>(std::size_t{0})
                                                       : flux::unexpected(ECONNRESET);
             }
-            come_ = {reinterpret_cast<const char *>(landing.data()), *received};
+            come_ = *received;
         }
         const auto lock = alone();
         const flux::io_result<std::size_t> count = decrypt(into);
@@ -264,12 +284,12 @@ flux::io_result<std::size_t> secure_stream::do_receive(std::span<std::byte> into
 flux::io_result<void> secure_stream::shake_hands(flux::moment deadline) noexcept
 {
     while (SSL_is_init_finished(ssl_.get()) != 1) {
-        const flux::io_result<std::size_t> received = wire_->receive(landing, deadline);
-        if (!received.has_value() || *received == 0) {
+        const flux::io_result<string_view> received = received_next(*wire_, deadline);
+        if (!received.has_value() || received->empty()) {
             return flux::unexpected(received.has_value() ? ECONNRESET : received.error());
         }
         const auto lock = alone();
-        come_ = {reinterpret_cast<const char *>(landing.data()), *received};
+        come_ = *received;
         forget_errors();
         const int result = SSL_do_handshake(ssl_.get());
         if (result != 1 && SSL_get_error(ssl_.get(), result) != SSL_ERROR_WANT_READ) {
@@ -299,6 +319,10 @@ int secure_stream::encrypt(string_view bytes) noexcept
 // As much of the parts as is given to the kernel at once; small ones in one record.
 int secure_stream::encrypt_first(std::span<iovec> &parts) noexcept
 {
+    char *const gathered = room_to_gather();
+    if (gathered == nullptr) {
+        return ENOMEM;
+    }
     for (std::size_t records = 0; records < most_records && !parts.empty(); ++records) {
         std::size_t size = 0;
         string_view record;
@@ -308,8 +332,8 @@ int secure_stream::encrypt_first(std::span<iovec> &parts) noexcept
             if (count == most_of_record) {
                 record = {static_cast<const char *>(first.iov_base), count};
             } else if (count != 0) {
-                std::memcpy(gathered.data() + size, first.iov_base, count);
-                record = {gathered.data(), size + count};
+                std::memcpy(gathered + size, first.iov_base, count);
+                record = {gathered, size + count};
             }
             size += count;
             first.iov_base = static_cast<char *>(first.iov_base) + count;
@@ -387,16 +411,17 @@ bool secure_stream::do_send_later(std::span<const iovec> parts) noexcept
     for (const iovec &each : parts) {
         size += each.iov_len;
     }
-    if (!is_open() || sends_ || !out_.empty() || size == 0 || size > most_of_record) {
+    char *const gathered = room_to_gather();
+    if (!is_open() || sends_ || !out_.empty() || size == 0 || size > most_of_record || gathered == nullptr) {
         return false;
     }
     std::size_t begin = 0;
     for (const iovec &each : parts) {
-        std::memcpy(gathered.data() + begin, each.iov_base, each.iov_len);
+        std::memcpy(gathered + begin, each.iov_base, each.iov_len);
         begin += each.iov_len;
     }
     out_ = spares.take();
-    if (encrypt({gathered.data(), size}) != 0) {
+    if (encrypt({gathered, size}) != 0) {
         return true; // the next call fails
     }
     const iovec whole{out_.data(), out_.size()};

@@ -20,8 +20,9 @@ pub fn merge(into: &mut Profile, other: Profile) -> Result<(), String> {
     into.cpu_seconds += other.cpu_seconds;
     into.source_cpu_seconds += other.source_cpu_seconds;
     into.measuring_cpu_seconds += other.measuring_cpu_seconds;
-    into.making_a_thread_ns = into.making_a_thread_ns.max(other.making_a_thread_ns);
-    into.making_a_thread_again_ns = into.making_a_thread_again_ns.max(other.making_a_thread_again_ns);
+    let cost = &mut into.thread_cost_ns;
+    cost.alone = cost.alone.max(other.thread_cost_ns.alone);
+    cost.beside = cost.beside.max(other.thread_cost_ns.beside);
     add(&mut into.loop_sleeps.times, other.loop_sleeps.times);
     add(&mut into.loop_sleeps.measured, other.loop_sleeps.measured);
     add(&mut into.loop_sleeps.worked_ns, other.loop_sleeps.worked_ns);

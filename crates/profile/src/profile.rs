@@ -26,10 +26,8 @@ pub struct Profile {
     pub source_cpu_seconds: f64,
     /// And about so long timed flows had one read what their threads had had.
     pub measuring_cpu_seconds: f64,
-    /// What it took to make a thread there, and to begin it; 0 where it does not say.
-    pub making_a_thread_ns: u64,
-    /// That of one with the stack of one that has ended; 0 where it does not say.
-    pub making_a_thread_again_ns: u64,
+    /// What a thread took there.
+    pub thread_cost_ns: ThreadCost,
     /// How often event loops slept.
     pub loop_sleeps: LoopSleeps,
     /// Of all sources.
@@ -56,6 +54,16 @@ pub struct Profile {
     pub path_times_left_out: u64,
     /// Those through functions that are counted by themselves.
     pub cut: Vec<CutPath>,
+}
+
+/// What it took to make a thread, to begin and to end it, in nanoseconds; 0 where that is not known.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Deserialize, Serialize)]
+#[serde(default)]
+pub struct ThreadCost {
+    /// On one processor.
+    pub alone: u64,
+    /// Where another one did so, too.
+    pub beside: u64,
 }
 
 /// How often event loops slept, and how long processors worked for those sleeps that were measured, together.

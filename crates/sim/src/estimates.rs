@@ -3,7 +3,6 @@
 //! `docs/sim.md` has the notation.
 
 use crate::random::{Distribution, Random};
-use crate::script::Making;
 use flux_diagnostic::nearest;
 use flux_ir::external::ExternalRole;
 use flux_ir::flow::{Callee, Flow};
@@ -22,7 +21,8 @@ pub struct Estimates {
     lists: HashMap<String, u64>,
     outside: f64,
     wake: f64,
-    making_a_thread: Making,
+    /// On one CPU, and on several.
+    thread_cost: [f64; 2],
 }
 
 /// What a node or an error handler does.
@@ -232,14 +232,14 @@ impl Estimates {
         self.wake
     }
 
-    /// To make a thread and to begin it takes so long.
-    pub fn set_making_a_thread(&mut self, seconds: Making) {
-        self.making_a_thread = seconds;
+    /// A thread takes so many seconds for itself on one CPU, and on several.
+    pub fn set_thread_cost(&mut self, alone: f64, beside: f64) {
+        self.thread_cost = [alone, beside];
     }
 
-    /// That; 0 where nothing is known.
-    pub fn making_a_thread(&self) -> Making {
-        self.making_a_thread
+    /// That on so many CPUs; 0 where nothing is known.
+    pub fn thread_cost(&self, cpus: usize) -> f64 {
+        self.thread_cost[usize::from(cpus > 1)]
     }
 
     /// A constraint has so many keys or sessions, equally likely.

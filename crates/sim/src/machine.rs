@@ -7,7 +7,7 @@ use crate::fork::Forked;
 use crate::observe::{Observed, Observer, Reason};
 use crate::processors::Processors;
 use crate::random::{Distribution, Random};
-use crate::script::{Action, Actions, Fork, Lock, Making, Script, Workload};
+use crate::script::{Action, Actions, Fork, Lock, Script, Workload};
 use crate::setting::{Arrivals, Setting};
 use crate::threads::{Begins, Ready, Runtime, Threads};
 use std::collections::VecDeque;
@@ -125,8 +125,8 @@ struct Machine<'a> {
     waker: Option<usize>,
     /// What a thread or loop does as it wakes.
     wakes: Actions,
-    /// What is done to make a thread, and to make it again with a stack that was there.
-    making: [Actions; 2],
+    /// What is done to make a thread, to begin and to end it.
+    thread_cost: Actions,
     /// What a change of threads takes.
     switches: Actions,
     /// How many flows have come.
@@ -142,14 +142,13 @@ impl<'a> Machine<'a> {
         };
         let sources = setting.arrivals.iter();
         let sources = sources.map(|each| SourceThread { replayed: begin(each), ..SourceThread::default() }).collect();
-        let Making { first, again } = workload.making_a_thread();
-        let [wakes, first, again, switches] =
-            [workload.wake(), first, again, SWITCH].map(|seconds| [Action::Compute(seconds)].into());
+        let [wakes, thread_cost, switches] = [workload.wake(), workload.thread_cost(setting.cpus), SWITCH]
+            .map(|seconds| [Action::Compute(seconds)].into());
         Self {
             setting,
             rate,
             wakes,
-            making: [first, again],
+            thread_cost,
             switches,
             workload,
             random,
@@ -577,12 +576,12 @@ impl<'a> Machine<'a> {
             self.processors.wake(self.now, self.thread(at), self.waker);
             self.runnable.push_back(at);
         }
-        while let Some((thread, begins, slept_or_again)) = self.threads.next(self.now) {
+        while let Some((thread, begins, slept)) = self.threads.next(self.now) {
             match self.begun(thread, begins) {
                 Some(at) => {
                     match self.setting.runtime {
-                        Runtime::Thread => self.do_first(at, self.making[usize::from(slept_or_again)].clone()),
-                        _ if slept_or_again => self.do_first(at, self.wakes.clone()),
+                        Runtime::Thread => self.do_first(at, self.thread_cost.clone()),
+                        _ if slept => self.do_first(at, self.wakes.clone()),
                         _ => {}
                     }
                     self.processors.wake(self.now, self.thread(at), self.waker);

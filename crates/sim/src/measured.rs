@@ -8,11 +8,10 @@
 use crate::estimates::{Estimates, Part, Work};
 use crate::on_paths::{on_paths, parts};
 use crate::random::Distribution;
-use crate::script::Making;
 use flux_ir::external::ExternalRole;
 use flux_ir::flow::{End, Flow, Line};
 use flux_ir::program::{Body, Origin, Scope};
-use flux_profile::profile::{NodeTimes, Profile};
+use flux_profile::profile::{NodeTimes, Profile, ThreadCost};
 use std::collections::{BTreeSet, HashMap};
 
 /// How often flows came to what paths show, and how often they failed there.
@@ -59,7 +58,7 @@ pub fn measured(flow: &Flow, json: &str) -> Result<Estimates, String> {
     let woken_s = profile.loop_sleeps.times as f64 * profile.loop_sleeps.each_s();
     estimates.set_outside(each_s((outside_s(&profile, &known) - woken_s).max(0.0)));
     estimates.set_wake(profile.loop_sleeps.each_s());
-    estimates.set_making_a_thread(making(&profile));
+    add_thread_cost(&profile, &mut estimates);
     for (id, constraint) in flow.program.constraints.iter() {
         let seen = profile.constraints.iter().find(|seen| seen.name == constraint.name.to_string());
         if constraint.scope != Scope::Program
@@ -136,13 +135,9 @@ fn add_choices(visits: &HashMap<&str, Visits>, lines: &[Line], labels: &[String]
     }
 }
 
-/// What it takes to make a thread, and to end it.
-fn making(profile: &Profile) -> Making {
-    /// The kernel takes so many seconds to end a thread, which no clock of the server shows: by servers with a thread
-    /// for each flow, whose flows took so much more than in a pool.
-    const ENDING: f64 = 15e-6;
-    let seconds = |ns: u64| if ns > 0 { ns as f64 * 1e-9 + ENDING } else { 0.0 };
-    let first = seconds(profile.making_a_thread_ns);
-    let again = seconds(profile.making_a_thread_again_ns);
-    Making { first, again: if again > 0.0 { again } else { first } }
+/// Tells what a thread takes: where it is not known on several CPUs, as much as on one.
+fn add_thread_cost(profile: &Profile, estimates: &mut Estimates) {
+    let ThreadCost { alone, beside } = profile.thread_cost_ns;
+    let seconds = |ns: u64| ns as f64 * 1e-9;
+    estimates.set_thread_cost(seconds(alone), seconds(if beside > 0 { beside } else { alone }));
 }

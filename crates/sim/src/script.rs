@@ -71,15 +71,6 @@ pub struct Script {
     pub run: Option<Actions>,
 }
 
-/// What it takes to make a thread, in seconds.
-#[derive(Clone, Copy, PartialEq, Default, Debug)]
-pub struct Making {
-    /// One with a stack of its own.
-    pub first: f64,
-    /// One with the stack of one that has ended.
-    pub again: f64,
-}
-
 /// Where flows come from.
 pub trait Workload {
     /// Draws what the next flow of this source does.
@@ -90,9 +81,9 @@ pub trait Workload {
         0.0
     }
 
-    /// What it uses to make a thread, where each flow and branch has one of its own.
-    fn making_a_thread(&self) -> Making {
-        Making::default()
+    /// What it uses to make a thread, to begin and to end it, on so many CPUs, where each flow and branch has one.
+    fn thread_cost(&self, _cpus: usize) -> f64 {
+        0.0
     }
 }
 

@@ -19,10 +19,6 @@ pub enum Runtime {
 /// A loop goes on with the flow that it has for so many seconds, if that does not wait before.
 const SLICE: f64 = 100e-6;
 
-/// The C library keeps so many stacks of threads that have ended: 40 MiB of them, and each is 8 MiB by default (glibc's
-/// `stack_cache_maxsize`).
-const STACKS: usize = 5;
-
 /// What can run on a loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ready {
@@ -61,8 +57,6 @@ pub struct Threads {
     offered: VecDeque<Begins>,
     /// So many threads of a pool are to wake.
     calls: usize,
-    /// How many stacks there are of threads that have ended.
-    stacks: usize,
     busy: f64,
     at: f64,
 }
@@ -134,7 +128,7 @@ impl Threads {
             Runtime::Thread | Runtime::Event(_) => VecDeque::new(),
         };
         let (new, offered) = (VecDeque::new(), VecDeque::new());
-        Self { runtime, loops, free, occupied: 0, new, turn: 0, offered, calls: 0, stacks: 0, busy: 0.0, at: 0.0 }
+        Self { runtime, loops, free, occupied: 0, new, turn: 0, offered, calls: 0, busy: 0.0, at: 0.0 }
     }
 
     /// How many there are; none where there are as many as are asked for.
@@ -212,16 +206,12 @@ impl Threads {
         self.offered.pop_front().or_else(|| self.new.pop_front())
     }
 
-    /// A thread that has nothing to do, what it is to do, and whether a loop slept or a new thread has a stack that was
-    /// there; it is occupied from here on. None of a pool, whose threads wake first and then look for what there is.
+    /// A thread that has nothing to do, what it is to do, and whether it is a loop that slept; it is occupied from here
+    /// on. None of a pool, whose threads wake first and then look for what there is.
     pub fn next(&mut self, now: f64) -> Option<(usize, Begins, bool)> {
         let next = match self.runtime {
             Runtime::Event(_) => self.next_of_loops(now)?,
-            Runtime::Thread => {
-                let (begins, stacks) = (self.take()?, self.stacks);
-                self.stacks = stacks.saturating_sub(1);
-                (0, begins, stacks > 0)
-            }
+            Runtime::Thread => (0, self.take()?, false),
             Runtime::Pool(_) => return None,
         };
         self.advance(now);
@@ -252,8 +242,6 @@ impl Threads {
             (self.loops[thread].is_running, self.loops[thread].since) = (false, now);
         } else if self.is_pool() {
             self.free.push_back(thread);
-        } else {
-            self.stacks = (self.stacks + 1).min(STACKS);
         }
     }
 

@@ -8,7 +8,7 @@
 
 use crate::estimates::{Estimates, Part};
 use crate::random::Random;
-use crate::script::{Action, Actions, Branch, Fork, Lock, Making, Script, Workload};
+use crate::script::{Action, Actions, Branch, Fork, Lock, Script, Workload};
 use flux_ir::external::ExternalRole;
 use flux_ir::flow::{
     self, Block, Callee, Each, EachOrder, End, Exit, Flow, FunctionId, Line, Operand, Step, StepId, StepPaths,
@@ -118,8 +118,8 @@ impl Workload for Flows<'_> {
         self.estimates.wake()
     }
 
-    fn making_a_thread(&self) -> Making {
-        self.estimates.making_a_thread()
+    fn thread_cost(&self, cpus: usize) -> f64 {
+        self.estimates.thread_cost(cpus)
     }
 }
 

@@ -370,11 +370,11 @@ void add_json_processors(formatted_text &json, const run_facts &facts)
     const loop_sleeps &slept = facts.loops.sleeps;
     json.add("  \"seconds\": %.3f,\n  \"cpu_seconds\": %.3f,\n  \"source_cpu_seconds\": %.3f,\n"
              "  \"measuring_cpu_seconds\": %.6f,\n"
-             "  \"making_a_thread_ns\": %" PRId64 ",\n  \"making_a_thread_again_ns\": %" PRId64 ",\n"
+             "  \"thread_cost_ns\": {\"alone\": %" PRId64 ", \"beside\": %" PRId64 "},\n"
              "  \"loop_sleeps\": {\"times\": %" PRIu64 ", \"measured\": %" PRIu64 ", \"worked_ns\": %" PRId64 "},\n",
              seconds(facts.time), seconds(facts.cpu_time), seconds(facts.source_cpu_time),
-             seconds(facts.measuring_cpu_time), std::int64_t{facts.making_a_thread.time.count()},
-             std::int64_t{facts.making_a_thread.again.count()}, slept.times, slept.measured,
+             seconds(facts.measuring_cpu_time), std::int64_t{facts.thread_cost.alone.count()},
+             std::int64_t{facts.thread_cost.beside.count()}, slept.times, slept.measured,
              std::int64_t{slept.worked.count()});
 }
 

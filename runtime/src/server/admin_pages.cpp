@@ -5,7 +5,6 @@
 #include "flux/insight/metrics.hpp"
 #include "flux/insight/report.hpp"
 #include "flux/log.hpp"
-#include "flux/processor_use.hpp"
 #include "flux/process/log_tail.hpp"
 
 #include <algorithm>
@@ -113,7 +112,7 @@ run_facts admin_pages_of_server::facts_so_far()
 admin_answer admin_pages_of_server::profile(const admin_request &)
 {
     run_facts facts = facts_so_far();
-    facts.making_a_thread = processor_use::of_making_a_thread();
+    facts.thread_cost = thread_cost::measured();
     return {200, json, json_report(program_, facts, strategy_)};
 }
 

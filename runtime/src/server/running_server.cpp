@@ -198,7 +198,7 @@ run_facts running_server::facts(facts_wanted wanted)
     known.source_cpu_time = sources_->cpu_time();
     known.measuring_cpu_time = runners_.times().readings() * processor_use::time_of_a_reading();
     if (wanted == facts_wanted::all) {
-        known.making_a_thread = processor_use::of_making_a_thread();
+        known.thread_cost = thread_cost::measured();
     }
     return known;
 }

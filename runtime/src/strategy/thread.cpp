@@ -5,11 +5,10 @@
 #include "flux/log.hpp"
 #include "flux/strategy/runner.hpp"
 #include "flux/strategy/source.hpp"
+#include "flux/strategy/thread_stacks.hpp"
 
 #include <atomic>
 #include <cstring>
-#include <pthread.h>
-#include <system_error>
 
 namespace flux {
 namespace {
@@ -17,15 +16,7 @@ namespace {
 class thread_for_each final : public strategy
 {
   public:
-    explicit thread_for_each(runners &all) : all_(all)
-    {
-        if (const int error = pthread_attr_init(&detached_)) {
-            throw std::system_error(error, std::generic_category(), "pthread_attr_init");
-        }
-        pthread_attr_setdetachstate(&detached_, PTHREAD_CREATE_DETACHED);
-    }
-
-    ~thread_for_each() override { pthread_attr_destroy(&detached_); }
+    explicit thread_for_each(runners &all) : all_(all) {}
 
     void start(flow &made, runner &of_source) noexcept override
     {
@@ -53,21 +44,28 @@ class thread_for_each final : public strategy
 
     void finish() noexcept override
     {
-        while (const std::size_t threads = threads_->load(std::memory_order_acquire)) {
-            threads_->wait(threads, std::memory_order_acquire);
+        while (const std::size_t threads = threads_->count.load(std::memory_order_acquire)) {
+            threads_->count.wait(threads, std::memory_order_acquire);
         }
+        threads_->stacks.join();
     }
 
   private:
+    struct all_threads {
+        std::atomic<std::size_t> count{0};
+        thread_stacks stacks;
+    };
+
     // A thread says that it is gone after all its other thread-local objects are: this one is the first to be made, so
     // the last to be destroyed. Then the server may end, and destroy what those objects may refer to.
     struct departure {
-        const std::shared_ptr<std::atomic<std::size_t>> threads;
+        const std::shared_ptr<all_threads> threads;
 
         ~departure()
         {
-            threads->fetch_sub(1, std::memory_order_release);
-            threads->notify_one();
+            threads->stacks.leave();
+            threads->count.fetch_sub(1, std::memory_order_release);
+            threads->count.notify_one();
         }
     };
 
@@ -75,11 +73,10 @@ class thread_for_each final : public strategy
     // branches there may be more threads than flows, but no more than can hold a lock.
     int start_thread(runner &own, void *(*what)(void *), void *argument) noexcept
     {
-        const std::size_t before = threads_->fetch_add(1, std::memory_order_relaxed);
-        pthread_t thread;
-        const int error = before < lock::max_holders ? pthread_create(&thread, &detached_, what, argument) : EAGAIN;
+        const std::size_t before = threads_->count.fetch_add(1, std::memory_order_relaxed);
+        const int error = before < lock::max_holders ? threads_->stacks.start(what, argument) : EAGAIN;
         if (error != 0) {
-            threads_->fetch_sub(1, std::memory_order_relaxed);
+            threads_->count.fetch_sub(1, std::memory_order_relaxed);
             all_.give_back(own);
         }
         return error;
@@ -115,9 +112,8 @@ class thread_for_each final : public strategy
     }
 
     runners &all_;
-    pthread_attr_t detached_;
-    // How many there are. A thread still names it when the strategy may be gone.
-    const std::shared_ptr<std::atomic<std::size_t>> threads_ = std::make_shared<std::atomic<std::size_t>>(0);
+    // A thread still names them when the strategy may be gone.
+    const std::shared_ptr<all_threads> threads_ = std::make_shared<all_threads>();
 };
 
 } // namespace

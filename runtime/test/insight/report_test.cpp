@@ -58,7 +58,8 @@ flux::run_facts some_facts(flux::runner &on)
     facts.time = std::chrono::milliseconds(12'500);
     facts.cpu_time = std::chrono::milliseconds(3'750);
     facts.measuring_cpu_time = std::chrono::microseconds(2'500);
-    facts.making_a_thread = {std::chrono::microseconds(28), std::chrono::microseconds(14)};
+    using std::chrono::microseconds;
+    facts.thread_cost = {microseconds(10), microseconds(21)};
     facts.node_times = {{sample::node_One, twice, {twice}, {}}};
     const auto from_listen = static_cast<flux::edge_origin>(std::size(sample::nodes) + sample::source_Listen);
     facts.value_sizes = {{from_listen, sample::node_Begin, {{{100, 101, 3}}, 300, 2}}};
@@ -162,8 +163,7 @@ const char *const some_json = R"({
   "cpu_seconds": 3.750,
   "source_cpu_seconds": 0.000,
   "measuring_cpu_seconds": 0.002500,
-  "making_a_thread_ns": 28000,
-  "making_a_thread_again_ns": 14000,
+  "thread_cost_ns": {"alone": 10000, "beside": 21000},
   "loop_sleeps": {"times": 610, "measured": 10, "worked_ns": 52000},
   "flows": {"started": 11, "done": 7, "failed": 3, "ended": 0, "cancelled": 1},
   "counters": {"calls": 56, "dispatches": 20, "acquisitions": 6, "parks": 0, "failures": 3, "forgotten": 0},

@@ -12,8 +12,9 @@
 ///       "cpu_seconds": 3.750,                 how long its threads have had a processor, together
 ///       "source_cpu_seconds": 0.150,          of these, the threads of sources: those of connections are on loops
 ///       "measuring_cpu_seconds": 0.010,       and about so long the flows that are timed had one read what they had
-///       "making_a_thread_ns": 28000,          what it takes here to make a thread and to begin it, by a few tries
-///       "making_a_thread_again_ns": 14000,    and that where it has the stack of one that has ended
+///       "thread_cost_ns": {                   what it takes here to make a thread, to begin and to end it: by a few
+///         "alone": 10000, "beside": 21000},   tries on one processor, and where another one does so, too; 0 where it is
+///                                             not known
 ///       "loop_sleeps": {                      how often event loops slept, and how long processors worked for those
 ///         "times": 610, "measured": 10,       sleeps that were measured, before and after
 ///         "worked_ns": 52000},
@@ -122,7 +123,7 @@
 #include "flux/strategy/stragglers.hpp"
 #include "flux/flow/path_counts.hpp"
 #include "flux/insight/span_exporter.hpp"
-#include "flux/processor_use.hpp"
+#include "flux/insight/thread_cost.hpp"
 
 #include <string>
 #include <vector>
@@ -165,8 +166,8 @@ struct run_facts {
     std::chrono::nanoseconds source_cpu_time{0};
     /// And about so long it read what threads had had, for flows that are timed.
     std::chrono::nanoseconds measuring_cpu_time{0};
-    /// What it takes to make a thread here, where that was tried.
-    processor_use::making making_a_thread{};
+    /// What threads take here, where that was tried.
+    flux::thread_cost thread_cost{};
 
     /// How long a hold of the constraint of this number took, in the mean, as far as those that were timed show it.
     double held_each_ns(constraint_number number) const noexcept;

@@ -1,0 +1,152 @@
+#include "flux/strategy/thread_stacks.hpp"
+
+#include "flux/event/stack.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <new>
+#include <sys/mman.h>
+#include <utility>
+
+namespace flux {
+
+/// A stack, with a guard below it, and the thread that it has.
+struct thread_stacks::place {
+    std::byte *bottom;
+    std::size_t size;
+    pthread_t thread = 0;
+    void *(*what)(void *) = nullptr;
+    void *argument = nullptr;
+
+    static inline thread_local constinit place *own = nullptr;
+
+    place(std::byte *from, std::size_t bytes) noexcept : bottom(from), size(bytes) {}
+    ~place() { munmap(bottom - stack_store::guard, size + stack_store::guard); }
+    place(const place &) = delete;
+    place &operator=(const place &) = delete;
+
+    static std::unique_ptr<place> made(std::size_t size) noexcept
+    {
+        void *const all = mmap(nullptr, size + stack_store::guard, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+        if (all == MAP_FAILED) {
+            return nullptr;
+        }
+        std::unique_ptr<place> result(new (std::nothrow)
+                                          place(static_cast<std::byte *>(all) + stack_store::guard, size));
+        if (result == nullptr || mprotect(all, stack_store::guard, PROT_NONE) != 0) {
+            if (result == nullptr) {
+                munmap(all, size + stack_store::guard);
+            }
+            return nullptr;
+        }
+        return result;
+    }
+
+    bool is_of_caller() const noexcept { return pthread_equal(thread, pthread_self()) != 0; }
+
+    // The thread begins.
+    static void *begin(void *at) noexcept
+    {
+        own = static_cast<place *>(at);
+        own->thread = pthread_self();
+        return own->what(own->argument);
+    }
+};
+
+namespace {
+
+std::size_t size_of_stacks() noexcept
+{
+    constexpr std::size_t usual = std::size_t{8} << 20;
+    std::size_t size = usual;
+    if (pthread_attr_t usually; pthread_attr_init(&usually) == 0) {
+        pthread_attr_getstacksize(&usually, &size);
+        pthread_attr_destroy(&usually);
+    }
+    return size;
+}
+
+} // namespace
+
+thread_stacks::thread_stacks() noexcept : size_(size_of_stacks()) {}
+
+thread_stacks::~thread_stacks()
+{
+    join();
+}
+
+int thread_stacks::start(void *(*what)(void *), void *argument) noexcept
+{
+    std::unique_ptr<place> on = take();
+    if (on == nullptr) {
+        return ENOMEM;
+    }
+    on->what = what;
+    on->argument = argument;
+    pthread_attr_t attributes;
+    int error = pthread_attr_init(&attributes);
+    if (error == 0) {
+        error = pthread_attr_setstack(&attributes, on->bottom, on->size);
+        pthread_t thread;
+        if (error == 0 && (error = pthread_create(&thread, &attributes, place::begin, on.get())) == 0) {
+            on.release(); // the thread's own from now on
+        }
+        pthread_attr_destroy(&attributes);
+    }
+    return error;
+}
+
+std::unique_ptr<thread_stacks::place> thread_stacks::take() noexcept
+{
+    {
+        const std::lock_guard alone(lock_);
+        const auto is_gone = [](const auto &each) { return pthread_tryjoin_np(each->thread, nullptr) == 0; };
+        const auto gone = std::ranges::find_if(left_, is_gone);
+        if (gone != left_.end()) {
+            std::unique_ptr<place> found = std::move(*gone);
+            left_.erase(gone);
+            return found;
+        }
+    }
+    return place::made(size_);
+}
+
+void thread_stacks::leave() noexcept
+{
+    std::unique_ptr<place> own(place::own);
+    std::unique_ptr<place> first;
+    {
+        const std::lock_guard alone(lock_);
+        if (left_.size() == most_kept) {
+            first = std::move(left_.front());
+            left_.pop_front();
+        }
+        left_.push_back(std::move(own));
+    }
+    if (first != nullptr) {
+        pthread_join(first->thread, nullptr);
+    }
+}
+
+void thread_stacks::join() noexcept
+{
+    const std::lock_guard alone(lock_);
+    for (std::unique_ptr<place> &each : left_) {
+        if (each->is_of_caller()) {
+            pthread_detach(each->thread);
+            each.release(); // it runs on this stack
+        } else {
+            pthread_join(each->thread, nullptr);
+        }
+    }
+    left_.clear();
+}
+
+std::size_t thread_stacks::kept() const noexcept
+{
+    const std::lock_guard alone(lock_);
+    return left_.size();
+}
+
+} // namespace flux
