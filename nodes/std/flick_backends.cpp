@@ -1,6 +1,7 @@
 #include "flick_backends.h"
 
 #include "flick_end.h"
+#include "flick_run.h"
 #include "flick_shared.h"
 
 #include "flux/error.hpp"
@@ -72,7 +73,54 @@ std::size_t backends::least_busy() noexcept
     return best;
 }
 
-int backends::take(std::size_t which, flux::moment until, std::shared_ptr<end> &kept) noexcept
+void backends::add(end &made, std::size_t which) noexcept
+{
+    all_[which].ends.push_back(made);
+}
+
+void backends::remove(end &gone, std::size_t which) noexcept
+{
+    all_[which].ends.remove(gone);
+}
+
+// One that its run does not need now, and has no longer. Null where there is none.
+std::shared_ptr<end> backends::lent_at(const server &of) noexcept
+{
+    for (end *each = of.ends.first(); each != nullptr; each = flux::intrusive_list<end>::next(*each)) {
+        if (each->may_be_lent()) {
+            each->lend();
+            return each->shared_from_this();
+        }
+    }
+    return nullptr;
+}
+
+// What is looked at already is as stuck as all the others are.
+bool backends::is_stuck(std::size_t which, const run &by, std::uint64_t search) noexcept
+{
+    server &of = all_[which];
+    if (std::exchange(of.searched, search) == search) {
+        return true;
+    }
+    std::size_t held = 0;
+    for (const end *each = of.ends.first(); each != nullptr; each = flux::intrusive_list<end>::next(*each)) {
+        if (!each->is_stuck(by, search)) {
+            return false;
+        }
+        ++held;
+    }
+    return held == of.connections; // the others are being made, or shared
+}
+
+int backends::fail_stuck(std::size_t which) const noexcept
+{
+    flux::log_rarely("the channel `%s` has as many connections to %s as it may, and the runs that have them wait for "
+                     "each other's: bind it with `keep`, so that they are lent, or with more than `at most %zu`",
+                     name_.c_str(), address(which).c_str(), to_.most);
+    return EDEADLK;
+}
+
+int backends::take(std::size_t which, flux::moment until, run &by, std::shared_ptr<end> &kept) noexcept
 {
     server &of = all_[which];
     while (!of.kept.empty()) {
@@ -88,13 +136,22 @@ int backends::take(std::size_t which, flux::moment until, std::shared_ptr<end> &
         ++of.connections;
         return 0;
     }
+    if ((kept = lent_at(of)) != nullptr) {
+        return 0;
+    }
     if (of.waiting >= to_.queue) {
         return EBUSY;
+    }
+    thread_local std::uint64_t searches = 0;
+    if (is_stuck(which, by, ++searches)) {
+        return fail_stuck(which);
     }
     waiting_flow own;
     of.line.push_back(own);
     ++of.waiting;
+    by.awaits({this, which});
     const flux::park_end how = own.wait.wait(until);
+    by.awaits({});
     --of.waiting;
     if (own.in_line) {
         of.line.remove(own);

@@ -4,6 +4,11 @@
 // A place is the right to one connection to a server; where there are no more of them, flows wait, first come, first
 // served. An end has the place of its connection as long as it lasts, also while it is kept.
 //
+// While flows wait, a run lends the connections that may be kept as soon as it has asked nothing there that is not
+// answered: it makes another when it asks again. So who waits has only to wait for answers, and no circle of runs waits
+// for each other's places. Connections that are not kept stay with their run to its end: there a circle can be, and the
+// run that would close it fails at once.
+//
 // A server that has failed so often in a row as its binding says is not used for a time, which doubles each time up to
 // 32 times the first; then one failure more is enough. One that is checked is not used until it has answered well.
 // Whose turn a server's would be goes to the next that is well, in the order of the binding: so a choice by hash stays
@@ -22,6 +27,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <string>
@@ -30,6 +36,7 @@
 namespace flick {
 
 class end;
+class run;
 class shared_connections;
 
 /// Of one channel.
@@ -60,8 +67,16 @@ class backends
     void asked(std::size_t which) noexcept { last_asked_ = which; }
 
     /// For who is to use this server: a connection that was kept, or null with a place for a new one. Waits until then
-    /// for a place; fails with EBUSY where there is none in time, or as many wait as may.
-    int take(std::size_t which, flux::moment until, std::shared_ptr<end> &kept) noexcept;
+    /// for a place; fails with EBUSY where there is none in time, or as many wait as may, and with EDEADLK where the
+    /// runs that have them wait for what others have, this one among these.
+    int take(std::size_t which, flux::moment until, run &by, std::shared_ptr<end> &kept) noexcept;
+    /// Whether flows wait for a place there.
+    bool is_awaited(std::size_t which) const noexcept { return all_[which].waiting != 0; }
+    /// Whether no place there comes free before `by` has another. `search` is the number of who asks.
+    bool is_stuck(std::size_t which, const run &by, std::uint64_t search) noexcept;
+    /// A place has an end now; it has it no longer.
+    void add(end &made, std::size_t which) noexcept;
+    void remove(end &gone, std::size_t which) noexcept;
     /// The place of a connection that is over, or was not made.
     void free_place(std::size_t which) noexcept;
 
@@ -114,6 +129,10 @@ class backends
         std::size_t connections = 0;
         std::size_t waiting = 0;
         flux::intrusive_list<waiting_flow> line;
+        // Those that have a place.
+        flux::intrusive_list<end> ends;
+        // The last that looked whether it is stuck.
+        std::uint64_t searched = 0;
         // In the order in which they were given back.
         std::deque<kept_end> kept;
         std::unique_ptr<shared_connections> shared;
@@ -122,6 +141,8 @@ class backends
     bool is_well(const server &one) const noexcept;
     bool is_last(std::size_t which) const noexcept;
     void recovered(std::size_t which) noexcept;
+    static std::shared_ptr<end> lent_at(const server &of) noexcept;
+    int fail_stuck(std::size_t which) const noexcept;
     static bool give(server &of, std::shared_ptr<end> unused) noexcept;
 
     const std::string name_;

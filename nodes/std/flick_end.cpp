@@ -29,6 +29,7 @@ end::~end()
     if (servers_ != nullptr) {
         *all_open_ -= own_open_;
         if (!is_shared()) {
+            servers_->remove(*this, server_);
             servers_->free_place(server_);
         }
     }
@@ -48,6 +49,7 @@ void end::use(std::shared_ptr<backends> servers, std::size_t server) noexcept
     all_open_ = &servers->open_at(server);
     servers_ = std::move(servers);
     server_ = server;
+    servers_->add(*this, server);
     count_open();
 }
 
@@ -218,11 +220,49 @@ void end::end_work() noexcept
     settle();
 }
 
-// Where nothing is sent there any more by this run: it is kept for another, or its output ends.
+// Whether another run can go on with it: what was asked there is answered, and nothing else has come.
+bool end::can_be_kept() const noexcept
+{
+    return counts_ && servers_->bound_to().keep != 0 && awaited_ == 0 && !is_at_work_ && senders_ == 0 &&
+           !on_->has_unread() && !ends_next_;
+}
+
+bool end::may_be_lent() const noexcept
+{
+    return !is_kept() && !is_finished_ && !is_broken_ && can_be_kept();
+}
+
+void end::lend() noexcept
+{
+    const std::shared_ptr<run> last = std::exchange(of_, nullptr);
+    asked_.clear();
+    last->parted(*this);
+}
+
+bool end::is_stuck(const run &by, std::uint64_t search) const noexcept
+{
+    const bool is_lent_later = counts_ && servers_->bound_to().keep != 0;
+    if (is_kept() || is_finished_ || is_broken_ || is_lent_later || of_->is_over()) {
+        return false;
+    }
+    const awaited_place &next = of_->awaits();
+    return of_.get() == &by || (next.at != nullptr && next.at->is_stuck(next.server, by, search));
+}
+
+// Where nothing is sent there any more by this run: it is kept for another, or its output ends. Where others wait for
+// one they have it before.
 void end::settle() noexcept
 {
     if (is_shared()) {
         return settle_shared();
+    }
+    if (servers_ != nullptr && servers_->is_awaited(server_) && may_be_lent()) {
+        const std::shared_ptr<end> stays = shared_from_this();
+        lend();
+        if (!servers_->keep(stays)) {
+            cut();
+        }
+        return;
     }
     if (!is_finished_ || senders_ != 0 || is_broken_ || is_output_ended_) {
         return;
@@ -231,7 +271,7 @@ void end::settle() noexcept
         if (is_at_work_ || (awaited_ != 0 && !of_->is_over())) {
             return;
         }
-        if (awaited_ == 0 && !on_->has_unread() && !ends_next_) {
+        if (can_be_kept()) {
             const std::shared_ptr<end> stays = shared_from_this();
             const std::shared_ptr<run> last = std::exchange(of_, nullptr);
             if (servers_->keep(stays)) {

@@ -36,7 +36,9 @@ namespace flick {
 enum class message_role : unsigned char { last, interim, last_of_connection, last_message };
 
 /// What an instance has of one connection.
-class end final : public flux::multiplexer, public std::enable_shared_from_this<end>
+class end final : public flux::multiplexer,
+                  public flux::listed<end>,
+                  public std::enable_shared_from_this<end>
 {
   public:
     end(std::shared_ptr<run> of, std::size_t channel, std::size_t element)
@@ -62,6 +64,12 @@ class end final : public flux::multiplexer, public std::enable_shared_from_this<
     void begin_again(std::shared_ptr<run> of, std::size_t element);
     /// Whether one that was kept can be used again.
     bool is_usable() const noexcept { return !is_broken_ && !through_->has_input(); }
+    /// Whether its run, which has it, can do without it now: all is answered, and the next can be asked on another.
+    bool may_be_lent() const noexcept;
+    /// Its run does without it; it is kept.
+    void lend() noexcept;
+    /// Whether its place comes free no sooner than `by`, or a run that waits for what `by` has, has another place.
+    bool is_stuck(const run &by, std::uint64_t search) const noexcept;
     /// Ends its connection now.
     void cut() noexcept
     {
@@ -173,6 +181,7 @@ class end final : public flux::multiplexer, public std::enable_shared_from_this<
     void stop_counting() noexcept;
     void count_open() noexcept;
     void count_answer() noexcept;
+    bool can_be_kept() const noexcept;
     void settle() noexcept;
     void settle_shared() noexcept;
     bool goes_on_behind_end() const noexcept;

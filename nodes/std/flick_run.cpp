@@ -153,7 +153,7 @@ flux::io_result<std::shared_ptr<end>> run::made_by(std::size_t channel, std::siz
         }
         if (error == 0) {
             std::shared_ptr<end> kept;
-            const int refused = all->take(server, until, kept);
+            const int refused = all->take(server, until, *this, kept);
             if (refused != 0) {
                 is_shared ? all->shared(server).failed(refused) : void();
                 return flux::unexpected(refused);

@@ -56,6 +56,12 @@ struct instance {
     std::uint64_t hash() const noexcept { return reinterpret_cast<std::uintptr_t>(&of()); }
 };
 
+/// Where a flow waits for the place of a connection: at one of these servers; null where it does not.
+struct awaited_place {
+    backends *at = nullptr;
+    std::size_t server = 0;
+};
+
 /// One run of a process.
 class run : public std::enable_shared_from_this<run>
 {
@@ -126,6 +132,10 @@ class run : public std::enable_shared_from_this<run>
     /// A message has come of a channel.
     void has_input() noexcept { raised_in_a_row_ = 0; }
 
+    /// Where a flow of it waits for a place; of several the last.
+    const awaited_place &awaits() const noexcept { return awaits_; }
+    void awaits(awaited_place place) noexcept { awaits_ = place; }
+
     process &of() const noexcept { return of_; }
     reply_order &order() noexcept { return order_; }
     const reply_order &order() const noexcept { return order_; }
@@ -188,6 +198,7 @@ class run : public std::enable_shared_from_this<run>
     std::size_t raised_ = 0;
     std::size_t raised_in_a_row_ = 0;
     bool is_over_ = false;
+    awaited_place awaits_;
     // What is held is being passed on; and more of it may have its turn.
     bool is_passing_ = false;
     bool is_passing_all_ = false;

@@ -12,11 +12,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use support::backend::Backend;
 use support::memcached::{self, opaque_of, request};
 use support::proxy::{self, GET, LOOPS, QUIET_GET, SET, ask, ask_once, start};
 use support::{Server, folder, sanitized, text, wait_for};
+
+/// So long a flow waits for a connection at most (`--flick-connect`).
+const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
 /// The proxy, built once, with its peers in simulated worlds.
 fn program() -> &'static Path {
@@ -236,6 +239,80 @@ fn what_is_over_a_limit_waits_or_is_refused() {
     }
 }
 
+/// Two clients have the only connection to a server each, and ask the other's server then, at the same time; again and
+/// again, until one is not answered. What they were answered then, and what was to be.
+fn asked_crosswise(server: &Server) -> ([Option<String>; 2], [&'static str; 2]) {
+    let key_of = |name: &str| {
+        let mut keys = (0..).map(|at| format!("key {at}"));
+        keys.find(|key| ask_once(server, GET, 1, key).unwrap() == name).unwrap()
+    };
+    let mut of = ["a", "b"].map(|name| (name, key_of(name)));
+    let mut clients = [server.connect(), server.connect()];
+    for round in 0.. {
+        for (client, (name, key)) in clients.iter_mut().zip(&of) {
+            assert_eq!(ask(client, GET, round, key).as_deref(), Some(*name));
+        }
+        of.reverse();
+        let answers = std::thread::scope(|scope| {
+            let mut asking = vec![];
+            for (client, (_, key)) in clients.iter_mut().zip(&of) {
+                asking.push(scope.spawn(move || ask(client, SET, round, key)));
+            }
+            asking.into_iter().map(|each| each.join().unwrap()).collect::<Vec<_>>()
+        });
+        let answers: [Option<String>; 2] = answers.try_into().unwrap();
+        let wanted = [of[0].0, of[1].0];
+        if round == 20 || answers.each_ref().map(Option::as_deref) != wanted.map(Some) {
+            return (answers, wanted);
+        }
+    }
+    unreachable!()
+}
+
+/// Each lends what it does not need while it waits; connections that are not kept nobody lends, so one run is told.
+#[test]
+fn runs_that_want_each_others_connections_go_on_or_one_is_told_at_once() {
+    for loops in LOOPS {
+        let backends = [start("a"), start("b")];
+        let both = [&backends[0], &backends[1]];
+        let begun = Instant::now();
+        let server = proxy(&both, "at most 1; keep 1", loops);
+        let (answers, wanted) = asked_crosswise(&server);
+        assert_eq!(answers.each_ref().map(Option::as_deref), wanted.map(Some), "{loops:?}");
+        assert!(begun.elapsed() < CONNECT_LIMIT, "{loops:?}: {:?}", begun.elapsed());
+        assert_eq!([backends[0].connections(), backends[1].connections()], [1, 1], "{loops:?}");
+        drop(server);
+
+        let begun = Instant::now();
+        let server = proxy(&both, "at most 1", loops);
+        let (answers, wanted) = asked_crosswise(&server);
+        let answered = answers.iter().zip(wanted).filter(|(answer, name)| answer.as_deref() == Some(name)).count();
+        assert_eq!(answered, 1, "{loops:?}: {answers:?}");
+        assert!(begun.elapsed() < CONNECT_LIMIT, "{loops:?}: {:?}", begun.elapsed());
+        let told = "and the runs that have them wait for each other's: bind it with `keep`";
+        wait_for(told, || server.said().contains(told).then_some(()));
+        wait_for("its error", || server.said().contains("error 35 (Resource deadlock avoided)").then_some(()));
+    }
+}
+
+/// One that has nothing to ask now does not keep others from the server for as long as it stays.
+#[test]
+fn a_client_that_rests_lends_its_connection() {
+    for loops in LOOPS {
+        let backend = start("a");
+        let server = proxy(&[&backend], "at most 1; keep 1", loops);
+        let mut clients: Vec<_> = (0..4).map(|_| server.connect()).collect();
+        let begun = Instant::now();
+        for round in 0..20 {
+            for client in &mut clients {
+                assert_eq!(ask(client, GET, round, "key").as_deref(), Some("a"), "{loops:?} {round}");
+            }
+        }
+        assert!(begun.elapsed() < CONNECT_LIMIT, "{loops:?}: {:?}", begun.elapsed());
+        assert_eq!(backend.connections(), 1, "{loops:?}");
+    }
+}
+
 /// The time that a client has that was sent away is no limit for whoever comes next.
 #[test]
 fn a_client_that_was_sent_away_leaves_no_time_limit_behind() {
@@ -367,4 +444,25 @@ fn the_proxy_holds_in_simulated_worlds() {
     }
     // In the first ones what was asked again was lost once, where that connection ended, too.
     [83, 107, 147].into_iter().chain(0..30).for_each(|seed| support::holds_in_world(program(), &all, seed));
+}
+
+/// The same where clients ask all servers in turn, each of which has one connection: who waits has it when it is not
+/// used, so all are answered where nothing goes wrong.
+#[test]
+fn runs_that_want_each_others_connections_hold_in_simulated_worlds() {
+    let servers = "--backends=127.0.0.1:7001, 127.0.0.1:7002, 127.0.0.1:7003; ";
+    let seeds = std::env::var("FLUX_SIMULATION_SEEDS").map_or(40, |seeds| seeds.parse().unwrap());
+    let bounds = [
+        ("keep 1; at most 1; retry 2", "answered", 0),
+        ("keep 1 for 20ms; at most 1", "answered", 1000),
+        ("at most 1", "refused", 2000),
+    ];
+    for (bound, asked, first) in bounds {
+        for seed in first..first + seeds {
+            let mut world = Command::new(program());
+            world.env("FLICK_CROSSWISE", asked).arg(format!("--flux-io=simulation:{seed}"));
+            let said = world.args(["--client=127.0.0.1:7000", &format!("{servers}{bound}")]).output().unwrap();
+            assert!(said.status.success(), "{bound} {seed}: {}", text(&said.stderr));
+        }
+    }
 }

@@ -1,13 +1,16 @@
 // The world in which the proxy for memcached is tested before servers that fail: each has one connection at a time, so
 // its clients wait for those of others, which are kept, and asked again where they end. Each request has a number of
 // its own, and its reply names it, so nobody is given what is another's, or it in another order. One client asks for
-// much and reads it late, so that everything on the way is full; the proxy holds little of it meanwhile. See
+// much and reads it late, so that everything on the way is full; the proxy holds little of it meanwhile. Where
+// FLICK_CROSSWISE is set, there are clients besides that ask all servers in turn on one connection, so runs that have
+// the only connection to a server want those of others; "refused" says that this may end some of them. See
 // docs/simulation.md.
 #include <flux/simulated_peers.hpp>
 
 #include <malloc.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 
 namespace {
@@ -16,6 +19,7 @@ constexpr std::size_t head_size = 24;
 constexpr std::uint16_t first_server = 7001;
 constexpr int servers = 3;
 constexpr int clients = 6;
+constexpr int crosswise = 4;
 constexpr std::uint16_t proxy = 7000;
 // What the last client asks for, and how much more memory may be in use while it does not read that: with the trace of
 // the world, which grows in large steps.
@@ -141,6 +145,31 @@ void ask(flux::simulated_peer &self, int own, bool all_is_well)
     }
 }
 
+// One after the other, of one server after the other, and rests at times while it has nothing to ask.
+void ask_crosswise(flux::simulated_peer &self, int own, bool all_is_well)
+{
+    self.wait(std::chrono::milliseconds(10));
+    std::uint32_t opaque = static_cast<std::uint32_t>(own) << 16;
+    for (int round = 0; round != 2; ++round) {
+        if (self.connect(flux::loopback_address(proxy)) != 0) {
+            self.expect(!all_is_well, "who connects is served");
+            continue;
+        }
+        for (int each = 0; each != 12 && !self.broken(); ++each) {
+            const std::string key = "cross " + std::to_string(self.draw(30));
+            if (self.send(message(0x80, 0, ++opaque, "", key)) != 0) {
+                self.expect(!all_is_well, "what is sent is taken");
+                break;
+            }
+            expect_replies(self, key, opaque, 1, all_is_well);
+            if (self.draw(4) == 0) {
+                self.wait(std::chrono::milliseconds(self.draw(40)));
+            }
+        }
+        self.close();
+    }
+}
+
 // All at once, and then it reads nothing for a while. Where there is room for a few bytes only, who sends more than he
 // reads waits for himself: then it asks for one after the other.
 void ask_for_much(flux::simulated_peer &self, bool has_room, bool all_is_well)
@@ -172,13 +201,20 @@ void ask_for_much(flux::simulated_peer &self, bool has_room, bool all_is_well)
 void simulated_peers(flux::simulation &world)
 {
     const bool is_perfect = world.faults() == flux::simulated_faults();
+    const char *const asked_crosswise = std::getenv("FLICK_CROSSWISE");
+    const bool all_is_well = is_perfect && (asked_crosswise == nullptr || std::string(asked_crosswise) != "refused");
     for (int each = 0; each != servers; ++each) {
         const bool is_mean = !is_perfect && each != 0;
         world.add("server" + std::to_string(each), [=](flux::simulated_peer &self) { serve(self, each, is_mean); });
     }
     for (int each = 0; each != clients; ++each) {
-        world.add("client" + std::to_string(each), [=](flux::simulated_peer &self) { ask(self, each, is_perfect); });
+        world.add("client" + std::to_string(each), [=](flux::simulated_peer &self) { ask(self, each, all_is_well); });
+    }
+    for (int each = 0; asked_crosswise != nullptr && each != crosswise; ++each) {
+        const int number = clients + each;
+        world.add("crosswise" + std::to_string(each),
+                  [=](flux::simulated_peer &self) { ask_crosswise(self, number, all_is_well); });
     }
     const bool has_room = world.faults().small_windows == 0;
-    world.add("greedy", [=](flux::simulated_peer &self) { ask_for_much(self, has_room, is_perfect); });
+    world.add("greedy", [=](flux::simulated_peer &self) { ask_for_much(self, has_room, all_is_well); });
 }
