@@ -282,7 +282,7 @@ impl Turns {
         let cpus = self.cpus.len();
         let is_idle = |at: &usize| self.cpus[*at].current.is_none();
         if is_new {
-            return (0..cpus).min_by_key(|at| self.cpus[*at].ready()).unwrap_or_default();
+            return self.chosen_for_new(by);
         }
         let is_alone = by.is_some() && self.cpus[before].current == by && self.cpus[before].waiting == 0;
         if is_idle(&before) || is_alone {
@@ -290,6 +290,19 @@ impl Turns {
         }
         let used = self.cpus.iter().map(|cpu| cpu.used.part()).sum::<f64>() / cpus as f64;
         (1..=looked_at(cpus, used)).map(|next| (before + next) % cpus).find(is_idle).unwrap_or(before)
+    }
+
+    /// The CPU that a new thread comes to: an idle one, but where who makes it is alone on its own, that one (traces show
+    /// it, as of who wakes). If none is idle, it stays where it is made as long as that CPU had time left of late, and
+    /// goes where fewest are else (`sched_balance_find_dst_group`, whose `imbalance_pct` is 117).
+    fn chosen_for_new(&self, by: Option<usize>) -> usize {
+        let maker = by.and_then(|by| self.cpus.iter().position(|cpu| cpu.current == Some(by)));
+        let least = (0..self.cpus.len()).min_by_key(|at| self.cpus[*at].ready()).unwrap_or_default();
+        match maker {
+            Some(own) if self.cpus[own].waiting == 0 => own,
+            Some(own) if self.cpus[least].ready() > 0 && self.cpus[own].used.part() * 1.17 < 1.0 => own,
+            _ => least,
+        }
     }
 
     /// It comes to this CPU: at the mean, or as far behind as it was.
