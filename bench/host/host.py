@@ -72,8 +72,8 @@ class Bench:
                 str(self.home / "targets"), *map(str, more)]
 
     def timed(self, name, seconds, rate=0, nice=0):
-        return subprocess.Popen(["nice", "-n", str(nice)] + self.load(name, "--rate", rate, "--seconds", seconds, "--warm-up", seconds / 4,
-                                          "--servers", str(os.getpid())), stdout=subprocess.PIPE, text=True)
+        load = self.load(name, "--rate", rate, "--seconds", seconds, "--warm-up", seconds / 4, "--servers", os.getpid())
+        return subprocess.Popen(["nice", "-n", str(nice), *load], stdout=subprocess.PIPE, text=True)
 
     def reload(self):
         return subprocess.run([self.options.flux, "host", str(self.file), "--quiet", "--reload"], check=True,

@@ -292,9 +292,9 @@ impl Turns {
         (1..=looked_at(cpus, used)).map(|next| (before + next) % cpus).find(is_idle).unwrap_or(before)
     }
 
-    /// The CPU that a new thread comes to: an idle one, but where who makes it is alone on its own, that one (traces show
-    /// it, as of who wakes). If none is idle, it stays where it is made as long as that CPU had time left of late, and
-    /// goes where fewest are else (`sched_balance_find_dst_group`, whose `imbalance_pct` is 117).
+    /// The CPU that a new thread comes to: an idle one, but where who makes it is alone on its own, that one (traces
+    /// show it, as of who wakes). If none is idle, it stays where it is made as long as that CPU had time left of late,
+    /// and goes where fewest are else (`sched_balance_find_dst_group`, whose `imbalance_pct` is 117).
     fn chosen_for_new(&self, by: Option<usize>) -> usize {
         let maker = by.and_then(|by| self.cpus.iter().position(|cpu| cpu.current == Some(by)));
         let least = (0..self.cpus.len()).min_by_key(|at| self.cpus[*at].ready()).unwrap_or_default();

@@ -13,8 +13,7 @@
 ///       "source_cpu_seconds": 0.150,          of these, the threads of sources: those of connections are on loops
 ///       "measuring_cpu_seconds": 0.010,       and about so long the flows that are timed had one read what they had
 ///       "thread_cost_ns": {                   what it takes here to make a thread, to begin and to end it: by a few
-///         "alone": 10000, "beside": 21000},   tries on one processor, and where another one does so, too; 0 where it is
-///                                             not known
+///         "alone": 10000, "beside": 21000},   tries on one processor, and where another one does so, too; 0: unknown
 ///       "loop_sleeps": {                      how often event loops slept, and how long processors worked for those
 ///         "times": 610, "measured": 10,       sleeps that were measured, before and after
 ///         "worked_ns": 52000},

@@ -10,8 +10,8 @@ namespace flux {
 struct thread_cost {
     /// On one processor.
     std::chrono::nanoseconds alone{0};
-    /// Where another processor makes and ends threads of the same process at that time. That takes longer, as they change
-    /// the same memory of the kernel, and what one makes ends on the other. 0 where the process has one processor.
+    /// Where another processor makes and ends threads of the same process at that time. That takes longer, as they
+    /// change the same memory of the kernel, and what one makes ends on the other. 0 with one processor.
     std::chrono::nanoseconds beside{0};
 
     /// Tries it with some dozens of threads, for a few milliseconds. What the kernel does to end a thread no clock of
