@@ -498,9 +498,14 @@ mod tests {
         let mut turns = Turns::new(2, LINUX, false);
         turns.begin(0.0, 0, 0, 1.0e-3);
         turns.wake(0.0, 1, Some(0));
-        assert_eq!(turns.threads[1].cpu, 1, "a new one");
-        turns.leave(0.0, 1);
-        turns.threads[1].cpu = 0;
+        assert_eq!(turns.threads[1].cpu, 0, "a new one, whose maker is alone there");
+        turns.wake(0.0, 2, Some(0));
+        assert_eq!(turns.threads[2].cpu, 1, "another new one, as the first waits there");
+        turns.wake(0.0, 3, Some(0));
+        assert_eq!(turns.threads[3].cpu, 0, "none is idle, and this one was not busy of late");
+        for thread in 1..4 {
+            turns.leave(0.0, thread);
+        }
         turns.wake(0.1e-3, 1, Some(0));
         assert_eq!(turns.threads[1].cpu, 0, "the waker is alone there");
         turns.leave(0.1e-3, 1);
