@@ -311,10 +311,15 @@ int Bind(Bind_in *in)
 
 namespace {
 
-// What is for a client that has left is nobody's, nor is what goes wrong and has a rule for that.
-int send_one(run &of, sending &what, bool is_part, bool awaits_room, milliseconds limit, const char *servers)
+// What is for a client that has left is nobody's, nor is what goes wrong and has a rule for that. So that replies have
+// an order what cannot be told is asked when all is answered that was asked before.
+int send_one(run &of, const sending &what, const request &asked, milliseconds limit, const char *servers)
 {
-    const request asked{std::move(what.what), what.replies, what.may_repeat, what.in_order, is_part, awaits_room};
+    if (asked.replies < 0 && asked.in_order) [[unlikely]] {
+        if (const int error = of.order().await_all(); error != 0) {
+            return error;
+        }
+    }
     while (true) {
         const auto to = of.reach(what.channel, what.element, limit, servers);
         if (!to.has_value()) {
@@ -340,15 +345,33 @@ int send_one(run &of, sending &what, bool is_part, bool awaits_room, millisecond
     }
 }
 
+// Whether what may have no reply has a mark behind it.
+bool has_mark(run &of, std::span<const sending> from)
+{
+    const auto is_for = [&](const sending &mark) {
+        return mark.channel == from[0].channel && mark.element == from[0].element && mark.replies == 1;
+    };
+    return from[0].replies < 0 && from[0].in_order && from.size() > 1 && is_for(from[1]) &&
+           of.of().at(from[0].channel).has_marks;
+}
+
 // They are gone then.
 int send_all(run &of, std::vector<sending> &sends, bool awaits_room, long connect_ms, const char *servers)
 {
     const auto has_reply = [](const sending &each) { return each.in_order && each.replies > 0; };
     const auto last = std::find_if(sends.rbegin(), sends.rend(), has_reply);
-    for (sending &each : sends) {
+    for (std::size_t at = 0; at != sends.size(); ++at) {
+        sending &each = sends[at];
         const bool is_part = has_reply(each) && &each != &*last;
-        const milliseconds limit(connect_ms);
-        if (const int error = send_one(of, each, is_part, awaits_room, limit, servers); error != 0) {
+        request asked{std::move(each.what), each.replies, each.may_repeat, each.in_order, is_part, awaits_room};
+        if (each.replies < 0 && has_mark(of, std::span(sends).subspan(at))) [[unlikely]] {
+            // Where nothing has an order any more a mark would be a reply as others.
+            ++at;
+            if (!of.order().is_given_up()) {
+                asked = {std::move(asked.what), 1, false, true, true, awaits_room, &sends[at].what};
+            }
+        }
+        if (const int error = send_one(of, each, asked, milliseconds(connect_ms), servers); error != 0) {
             return error;
         }
     }

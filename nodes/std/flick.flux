@@ -3,8 +3,8 @@
 //
 // A process is written as `Proxy(client, [backends?]): client > backends, backends > client`: its channels, those in
 // brackets arrays, `[backends]{16}` one of at most so many, and which channel sends to which. Messages to those with a `?`
-// say how many replies they have, behind a `!` these come in the order of the requests, and behind a `~` in streams, or
-// no rule reads them. What a channel is bound to says a text, or else a file of bindings:
+// say how many replies they have, behind a `!` these come in the order of the requests, behind a `|` one may be a mark, and
+// behind a `~` they come in streams, or no rule reads them. What a channel is bound to says a text, or else a file of bindings:
 //
 // - `11211`, `127.0.0.1:11211` or `unix:/run/x.sock`, of a channel that is in no array: clients connect there, and each of
 //   them makes an instance of the process;

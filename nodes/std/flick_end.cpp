@@ -121,12 +121,8 @@ bool end::note(const request &what) noexcept
     if (what.replies < 0) {
         stop_counting();
     }
-    if (is_ordered_ && counts_ && replies != 0) {
-        try {
-            of_->order().expect({channel_, element_}, replies, what.is_part);
-        } catch (const std::bad_alloc &) {
-            return false;
-        }
+    if (is_ordered_ && counts_ && replies != 0 && !note_answers(what, replies)) {
+        return false;
     }
     awaited_ += replies;
     count_open();
@@ -143,6 +139,21 @@ bool end::note(const request &what) noexcept
     repeats_ = 0;
     asked_.clear();
     return true;
+}
+
+// The same of its place in the order.
+bool end::note_answers(const request &what, std::size_t replies) noexcept
+{
+    try {
+        of_->order().expect({channel_, element_}, replies, what.is_part);
+        if (what.mark != nullptr) [[unlikely]] {
+            marks_.push_back(awaited_ - marked_);
+            marked_ = awaited_ + 1;
+        }
+        return true;
+    } catch (const std::bad_alloc &) {
+        return false;
+    }
 }
 
 // All of it is noted before the first is sent: where this connection ends, too, all goes on to the next.
@@ -178,6 +189,7 @@ void end::came(message_role as) noexcept
         ends_next_ = as == message_role::last_of_connection;
         return;
     }
+    as = role_of_next(as);
     is_last_ = as != message_role::interim;
     if (!is_last_) {
         repeats_ = 0; // its reply has begun
@@ -328,6 +340,10 @@ int end::await_room() noexcept
 void end::count_answer() noexcept
 {
     --awaited_;
+    if (marked_ != 0) [[unlikely]] {
+        --marked_;
+        marks_.front() == 0 ? marks_.pop_front() : void(--marks_.front());
+    }
     count_open();
     servers_->answered(server_);
     if (!asked_.empty()) {
@@ -481,7 +497,7 @@ flux::io_result<void> end::send(const request &what) noexcept
     bool is_noted = false;
     const flux::io_result<void> sent = in_turn([&] {
         is_noted = note(what);
-        return is_noted ? send_alone(what.what) : flux::unexpected(ENOMEM);
+        return is_noted ? send_with_mark(what) : flux::unexpected(ENOMEM);
     });
     if (!sent.has_value() && is_repeated_) {
         return is_noted ? flux::io_result<void>() : flux::unexpected(EAGAIN);
@@ -588,6 +604,12 @@ flux::io_result<void> end::send_alone(const flux::message &what) noexcept
         return head;
     }
     return flux::through_window([&](std::span<std::byte> into) { return rest->pull_wire(into); }, send);
+}
+
+flux::io_result<void> end::send_with_mark(const request &what) noexcept
+{
+    const flux::io_result<void> sent = send_alone(what.what);
+    return what.mark == nullptr || !sent.has_value() ? sent : send_alone(*what.mark);
 }
 
 void end::finish() noexcept

@@ -25,6 +25,7 @@
 #include "flux/io/multiplexer.hpp"
 #include "flux/message.hpp"
 
+#include <deque>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,8 +33,9 @@
 
 namespace flick {
 
-/// What a reply is to its request.
-enum class message_role : unsigned char { last, interim, last_of_connection, last_message };
+/// What a reply is to its request: the last one, or others come; the mark behind what may have none; the last of its
+/// connection; or what comes next is no message any more.
+enum class message_role : unsigned char { last, interim, mark, last_of_connection, last_message };
 
 /// What an instance has of one connection.
 class end final : public flux::multiplexer,
@@ -98,6 +100,12 @@ class end final : public flux::multiplexer,
     /// Gives whether it has come to its end. Fails as `send` does, and as receiving.
     flux::io_result<bool> relay(flux::connection &from) noexcept;
 
+    /// What a reply is that says this of itself, if it is the next: up to its mark all is of one request.
+    message_role role_of_next(message_role as) const noexcept
+    {
+        const bool has_mark = marked_ != 0 && marks_.front() == 0;
+        return as == message_role::mark ? message_role::last : has_mark ? message_role::interim : as;
+    }
     /// A flow has the connection, as something has come; where it is a whole message, with what that is.
     void begin_work() noexcept { is_at_work_ = true; }
     void came(message_role as) noexcept;
@@ -175,9 +183,11 @@ class end final : public flux::multiplexer,
     template <class Send>
     flux::io_result<void> in_turn(Send send) noexcept;
     flux::io_result<void> send_alone(const flux::message &what) noexcept;
+    flux::io_result<void> send_with_mark(const request &what) noexcept;
     flux::io_result<void> send_shared(const request &what) noexcept;
     int await_room() noexcept;
     bool note(const request &what) noexcept;
+    bool note_answers(const request &what, std::size_t replies) noexcept;
     void stop_counting() noexcept;
     void count_open() noexcept;
     void count_answer() noexcept;
@@ -209,6 +219,10 @@ class end final : public flux::multiplexer,
     std::size_t awaited_ = 0;
     std::vector<request> asked_;
     std::size_t repeats_ = 0;
+    // For each mark that is to come, how many replies come before what it ends, behind the mark before; and how many
+    // come up to the last mark.
+    std::deque<std::size_t> marks_;
+    std::size_t marked_ = 0;
     // Of the last of `asked_` so many have not been sent yet.
     std::size_t unsent_ = 0;
     bool is_at_work_ = false;
@@ -245,14 +259,16 @@ class end final : public flux::multiplexer,
     std::string why_ = "its message did not come in time";
 };
 
-/// What a reply is to its request, as it says itself: the last of them, or another one comes; the last of its
-/// connection; or what comes next is no message any more.
+/// The same, as it says itself.
 template <class Message>
 message_role role_of(const Message &message)
 {
     message_role role = message_role::last;
     if constexpr (requires { message.is_interim(); }) {
         role = message.is_interim() ? message_role::interim : role;
+    }
+    if constexpr (requires { message.is_mark(); }) {
+        role = message.is_mark() ? message_role::mark : role;
     }
     if constexpr (requires { message.ends_connection(); }) {
         role = message.ends_connection() && role == message_role::last ? message_role::last_of_connection : role;

@@ -73,6 +73,18 @@ void reply_order::wake_next() noexcept
         }
         each = after;
     }
+    if (waiting_for_all_.first() != nullptr && next() == nullptr) [[unlikely]] {
+        wake_all(waiting_for_all_);
+    }
+}
+
+int reply_order::await_all() noexcept
+{
+    int error = 0;
+    while (error == 0 && next() != nullptr) {
+        error = wait_in(waiting_for_all_);
+    }
+    return error;
 }
 
 bool reply_order::is_part(place at) const noexcept

@@ -44,6 +44,11 @@ class reply_order
     /// Where what comes next is passed on; null where nothing is to come.
     const place *next() const noexcept { return first_ == all_.size() ? nullptr : &all_[first_].at; }
 
+    /// Waits until all is answered that was asked, whoever answers it. Gives 0, or the error of the wait.
+    int await_all() noexcept;
+    /// Whether it is not known any more what answers what.
+    bool is_given_up() const noexcept { return is_given_up_; }
+
     /// Nothing more comes from there than so many that have come already.
     void forget(place at, std::size_t but_first = 0) noexcept;
     /// It is not known any more what answers what: all goes on as it comes.
@@ -77,6 +82,8 @@ class reply_order
     std::size_t first_ = 0;
     bool is_given_up_ = false;
     flux::intrusive_list<waiting> waiting_;
+    // Those that wait for all.
+    flux::intrusive_list<waiting_flow> waiting_for_all_;
 };
 
 } // namespace flick

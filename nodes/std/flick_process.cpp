@@ -42,6 +42,7 @@ process::process(std::string_view text)
             return is_so;
         };
         made.is_unshareable = is_marked('~');
+        made.has_marks = is_marked('|');
         made.is_ordered = is_marked('!');
         made.is_counted = is_marked('?');
     }

@@ -35,6 +35,8 @@ struct channel {
     // What it takes says how many replies it has, and that they come in its order.
     bool is_counted = false;
     bool is_ordered = false;
+    // What it gives says which reply is a mark.
+    bool has_marks = false;
     // What it gives comes in streams, or is not read.
     bool is_unshareable = false;
     // The channels that send to it.

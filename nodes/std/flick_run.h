@@ -31,7 +31,8 @@ class shared_connection;
 
 /// A message to be sent, and what it says of its replies: how many there are, less than none where that cannot be told,
 /// whether it may be sent twice, and whether they come in the order of the requests. A part of what a client has asked
-/// is one that others follow.
+/// is one that others follow. What may have no reply has a mark sent behind it, whose reply is the last of both, and
+/// goes to nobody.
 struct request {
     flux::message what;
     std::int64_t replies = -1;
@@ -40,6 +41,8 @@ struct request {
     bool is_part = false;
     // Who sends it reads no more of its own channel until there is room for the replies.
     bool awaits_room = false;
+    // Of what has no number of replies.
+    const flux::message *mark = nullptr;
 };
 
 /// One run of a process, as nodes have it: by the end from which the message came that is at work.

@@ -8,6 +8,7 @@
 #include "flux/log.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <new>
 #include <utility>
@@ -72,9 +73,9 @@ flux::io_result<void> shared_connection::send(end &by, const request &what, bool
 // itself, so that one whose time is over does not stop within a message.
 flux::io_result<void> shared_connection::send_alone(end &by, const request &what, bool &is_noted) noexcept
 {
-    const std::string_view bytes = what.what.wire();
-    iovec whole{const_cast<char *>(bytes.data()), bytes.size()};
-    const std::span<iovec> parts(&whole, 1);
+    const auto part_of = [](std::string_view bytes) { return iovec{const_cast<char *>(bytes.data()), bytes.size()}; };
+    std::array<iovec, 2> all{part_of(what.what.wire()), part_of(what.mark == nullptr ? "" : what.mark->wire())};
+    const std::span<iovec> parts(all.data(), what.mark == nullptr ? 1 : 2);
     bool is_taken = through_->send_later(parts);
     if (!is_taken) [[unlikely]] {
         if (const flux::io_result<void> flushed = through_->flush(); !flushed.has_value()) {
@@ -145,6 +146,7 @@ std::shared_ptr<reply> shared_connection::came(message_role as, std::size_t size
     // Where there is no memory it has not come, and the connection ends with what is to come.
     const std::shared_ptr<end> asked = asked_.empty() ? nullptr : asked_.front();
     const std::shared_ptr<run> by = asked == nullptr ? nullptr : asked->owner();
+    as = asked == nullptr ? as : asked->role_of_next(as);
     std::shared_ptr<reply> made =
         by == nullptr ? nullptr : std::make_shared<reply>(asked, by, as != message_role::interim);
     if (const std::shared_ptr<end> of = take_asker(as)) {
@@ -156,6 +158,7 @@ std::shared_ptr<reply> shared_connection::came(message_role as, std::size_t size
 // It has come before it is counted as answered, as nothing may be to come for its run then.
 void shared_connection::pass_on(message_role as, std::size_t to, const flux::message &what) noexcept
 {
+    as = asked_.empty() ? as : asked_.front()->role_of_next(as);
     const std::shared_ptr<end> of = take_asker(as);
     if (of == nullptr) {
         return;

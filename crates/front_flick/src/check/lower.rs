@@ -11,7 +11,7 @@
 use super::kind::{Kind, Ways};
 use super::limit::Limit;
 use super::made::{End, Fact, Made, MadeRule, first_value, read};
-use super::send::{IN_ORDER, REPLIES};
+use super::send::{IN_ORDER, IS_MARK, REPLIES};
 use super::{Binding, Checked, Checker, Reported, Stands};
 use super::{event, fold, once};
 use crate::ids as own_ids;
@@ -522,7 +522,8 @@ impl<'syntax> Checker<'syntax, '_, '_> {
 
     /// `Proxy(client, [backends?]): client > backends, backends > client`: what a process has, and which channel sends
     /// to which. Of messages to those with a `?` it is known how many replies they have, and with a `!` that these come
-    /// in the order of the requests; with a `~` the replies come in streams, or no rule reads them.
+    /// in the order of the requests; with a `|` a reply says whether it is a mark, and with a `~` replies come in
+    /// streams, or no rule reads them.
     pub(super) fn described<'of>(
         &self,
         name: &str,
@@ -533,13 +534,11 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         let feeds: Vec<_> = feeds.collect();
         let all = channels.iter().enumerate().map(|(at, channel)| {
             let is_whole = feeds.iter().any(|(from, _)| *from == at) && !self.gives_streams(&channel.kind);
-            let counted = match (self.counts(&channel.kind, REPLIES), self.counts(&channel.kind, IN_ORDER), is_whole) {
-                (true, true, true) => "?!",
-                (true, true, false) => "?!~",
-                (true, false, true) => "?",
-                (true, false, false) => "?~",
-                _ => "",
-            };
+            let is_counted = self.counts(&channel.kind, REPLIES);
+            let is_ordered = is_counted && self.counts(&channel.kind, IN_ORDER);
+            let has_marks = is_ordered && self.gives_marks(&channel.kind);
+            let said = [(is_counted, "?"), (is_ordered, "!"), (has_marks, "|"), (is_counted && !is_whole, "~")];
+            let counted: String = said.iter().filter(|(is_so, _)| *is_so).map(|(_, mark)| *mark).collect();
             match channel.kind {
                 Kind::Channels(_) => {
                     let most = channel.most.map_or_else(String::new, |most| format!("{{{most}}}"));
@@ -559,6 +558,12 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         let (Kind::Channel(ways) | Kind::Channels(ways)) = kind else { return false };
         let taken = ways.takes.as_ref();
         ways.gives.is_some() && taken.is_some_and(|taken| self.says(taken, what))
+    }
+
+    /// Whether what a channel gives says which of it is a mark.
+    fn gives_marks(&self, kind: &Kind) -> bool {
+        let (Kind::Channel(ways) | Kind::Channels(ways)) = kind else { return false };
+        ways.gives.as_ref().is_some_and(|given| self.says(given, IS_MARK))
     }
 
     /// Whether what a channel gives has streams.

@@ -19,6 +19,8 @@ pub(crate) const REPLIES: &str = "replies";
 const MAY_REPEAT: &str = "may_repeat";
 /// By this one, that its replies come before those to what is asked later.
 pub(super) const IN_ORDER: &str = "in_order";
+/// By this one a reply says that it is a mark, up to which all belongs to a request that may have had no reply.
+pub(super) const IS_MARK: &str = "is_mark";
 
 impl<'syntax> Checker<'syntax, '_, '_> {
     /// `req => backends[target]`
