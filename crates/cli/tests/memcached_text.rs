@@ -46,11 +46,17 @@ fn replies(of: &Server, requests: impl AsRef<[u8]>) -> String {
     let mut connection = of.connect();
     let mut sends = connection.try_clone().unwrap();
     let requests = [requests.as_ref(), b"set end 0 0 3 noreply\r\nend\r\nget end\r\n"].concat();
-    let sender = std::thread::spawn(move || sends.write_all(&requests).unwrap());
+    let sent = requests.clone();
+    let sender = std::thread::spawn(move || sends.write_all(&sent).unwrap());
     let (mut all, mut some) = (String::new(), vec![0; 64 << 10]);
     while !all.ends_with(END) {
         let count = connection.read(&mut some).unwrap();
-        assert!(count != 0, "it ended behind {:?}", all.lines().last());
+        assert!(
+            count != 0,
+            "it ended behind {:?} of {:?}",
+            all.lines().last(),
+            text(&requests[..requests.len().min(300)])
+        );
         all += &text(&some[..count]);
     }
     sender.join().unwrap();
@@ -148,7 +154,143 @@ fn oddities() -> Vec<Vec<u8>> {
         all.push([head.as_bytes(), b"\r\n", &[b'x'; 2_000_000], b"\r\n"].concat());
     }
     all.push(format!("get{}\r\n", " key".repeat(3000)).into());
+    all.push(format!("get{}\r\n", (0..20_000).map(|key| format!(" key{key}")).collect::<String>()).into());
     all
+}
+
+/// Words that have what the protocol forbids in them, numbers as the C library reads them, lines as long as they may
+/// be, and what says that no answer is wanted where that is not looked for.
+fn strange_lines() -> Vec<Vec<u8>> {
+    let lines = "get a\tb|get \x01|get \x7f a|get a\x0bb c\td|get a\0b|get a\0b c\r|get \0 a|\0get a|get\0 a\
+        |set a\tb 0 0 1\r\nx\
+        |get a\tb a|touch \x01 0|delete a\tb|mg a\tb v k|ms \x02 1 k\r\nx|mg \x02 v k|incr \x01 1|gat 0 a\tb a\
+        |foo\tbar|\t|\x01\
+        |set a +0 +0 +1\r\nx|set a 0 0 1\t\r\nx|set a 0 0 \t1\r\nx|set a \t+7\t- -0 +1\tx\r\nx\
+        |set a -0 0 1\r\nx|set a -1 0 1\
+        |set a 0 0 +-1|set a 0 0 - 1|set a 0 0 0x1|set a 0 0 1.0|set a 4294967296 2147483648 1\r\nx\
+        |set a 0 0 4294967297\r\nx|set a 0 0 -4294967295\r\nx|set a 0 0 -0\r\n|set a 0 0 2147483646\
+        |set a 0 0 2147483648\
+        |set a 0 99999999999999999999 1|set a 99999999999999999999 0 1|set a 0 0 99999999999999999999999\
+        |set a 9223372036854775808 0 1\r\nx|set a 18446744073709551615 -1223372036854775807 1\r\nx\
+        |set a 19446744073709551616 0 1|set a 0 0 00000000000000000000001\r\nx|set a 0 0 1\0 2 3 noreply\r\nx\
+        |cas a 0 0 1 +1\r\nx|cas a 0 0 1 18446744073709551615\r\nx|cas a 0 0 1 -1|cas a 0 0 1 noreply|set a 0 0 noreply\
+        |set a 0 0 noreply x|set a x 0 noreply 1|set a 0 0 1 noreply x|set a 0 0 1 noreply  \r\nx|set a 0 0 1 x  \r\nx\
+        |incr a +1|incr a -1|incr a 1\t|incr a 99999999999999999999|touch a +5|touch a 2147483648|touch a 1x|gat +5 a\
+        |gat 2x a b|gat 99999999999999999999 a b|delete a x noreply|delete a 0 noreply|delete a noreply 0\
+        |verbosity 0 0 noreply|verbosity 0 1 2|verbosity 0 1 2 3|cache_memlimit 0 noreply|cache_memlimit 1 2 3\
+        |flush_all noreply x|flush_all 1000000 noreply x|shutdown|shutdown x|slabs|slabs automove x noreply\
+        |slabs automove noreply|slabs reassign 1 2|lru|lru x noreply|lru tune 1 2 3 4 noreply|lru_crawler|lru_crawler x\
+        |extstore x noreply|sfoo / HTTP/1.1|m HTTP/1.1|mz HTTP/1.1|version HTTP/1.1|foo HTTP/1.1 x|foo HTTP\
+        |mn q|mn x q|mg a q|mg none q|mg a v q|mg a q v zz|mg a q\t|md none q|ma none q|ma a q\
+        |ms b 1 q\r\nx|ms b +1 q\r\nx|ms b 4294967297 q\r\nx|ms b 1 q\r\nxyz|ms b 1 ME q\r\nx|ms b 1 q zz\r\nx\
+        |ms b x q|me none q\
+        |ms b 1 T+5 F+5\r\nx|mg a O0 s t f h l k v u q b x|md b q";
+    let mut all: Vec<Vec<u8>> = lines.split('|').map(|line| (line.to_owned() + "\r\n").into()).collect();
+    for flags in [15, 16, 17, 22, 30] {
+        let flags: String = ["k", "c", "O1", "F0", "T0", "I", "q", "S", "b", "MS"].repeat(3)[..flags].join(" ");
+        all.push(format!("ms a 1 {flags}\r\nx\r\n").into());
+        all.push(format!("mg a {flags}\r\n").into());
+    }
+    // All that memcached surely waits for the end of: up to 2048 bytes.
+    for size in [2040, 2047, 2048] {
+        for head in
+            ["get a", "touch a 0", "set a 0 0 1", "ms a 1", "mg a v", "mn", "gat 0 a", "cas a 0 0 1 1", "version"]
+        {
+            let data = if head.starts_with("set") || head.starts_with("ms") { "x\r\n" } else { "" };
+            all.push(format!("{head:width$}\r\n{data}", width = size - 1).into());
+            all.push(format!("{head:width$}\n{data}", width = size).into());
+        }
+        for head in
+            ["get ", "set ", "mg ", "delete ", "incr a ", "touch a ", "set a 0 0 1 ", "foo ", "fo", "mn ", "gat 0 "]
+        {
+            all.push(format!("{head:x<width$}\r\n", width = size - 1).into());
+        }
+    }
+    for size in [250, 251, 1000, 5000] {
+        all.push(format!("get {}\r\n", "k".repeat(size)).into());
+        all.push(format!("get a {} b\r\n", "k".repeat(size)).into());
+    }
+    all
+}
+
+/// A line of words that are drawn, and data that may be what it says.
+fn random_lines(count: usize, seed: u64) -> Vec<u8> {
+    let mut state = seed * 2 + 1;
+    let mut draw = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).unwrap() % below
+    };
+    let keys = ["a", "b", "c", "k1", "k2", "k3", "a\tb", "\x01", "\x7f", "noreply", "a\0b", "0", "HTTP/1.1", "\u{442}"];
+    let numbers = "0 1 2 3 +5 -1 -0 5\t \t3 2x x 007 99999999999999999999 18446744073709551615 4294967297 \
+        2147483648 -4294967295 \
+        2147483646 noreply 0x10 --1 123456789012345678 1\0";
+    let numbers: Vec<&str> = numbers.split(' ').collect();
+    let flags =
+        ["v", "q", "q", "q1", "k", "O123", "f", "s", "t", "T0", "N0", "zz", "J5", "D2", "ME", "MX", "I", "T+5", "F5"];
+    let verbs = "set add replace append prepend cas get get get get bget gat touch incr decr delete mg mg md ma \
+        ms ms me mn verbosity \
+        cache_memlimit flush_all version slabs lru lru_crawler ifoo gfoo stats";
+    let verbs: Vec<&str> = verbs.split(' ').collect();
+    let mut all = String::new();
+    for _ in 0..count {
+        let verb = verbs[draw(verbs.len())];
+        let mut words = vec![verb];
+        let mut size = None;
+        match verb {
+            "get" | "bget" => (0..[0, 1, 2, 3, 9][draw(5)]).for_each(|_| words.push(keys[draw(keys.len())])),
+            "gat" => {
+                words.push(numbers[draw(numbers.len())]);
+                (0..[0, 1, 2, 3, 9][draw(5)]).for_each(|_| words.push(keys[draw(keys.len())]));
+            }
+            "mg" | "md" | "ma" | "ms" => {
+                words.push(keys[draw(keys.len())]);
+                if verb == "ms" {
+                    size = Some(draw(4));
+                    words.push(if draw(3) == 0 { numbers[draw(numbers.len())] } else { numbers[size.unwrap()] });
+                }
+                (0..[0, 1, 2, 3, 16, 17, 18][draw(7)]).for_each(|_| words.push(flags[draw(flags.len())]));
+            }
+            "me" | "stats" => words.push("none"),
+            "flush_all" => words.push("x"),
+            _ => {
+                words.push(keys[draw(keys.len())]);
+                (0..draw(5)).for_each(|_| words.push(numbers[[draw(4), draw(numbers.len())][draw(2)]]));
+                if draw(2) == 0 {
+                    words.push(["noreply", "noreply", "x"][draw(3)]);
+                }
+                size = words.get(4).and_then(|word| word.parse().ok()).filter(|size| *size < 10);
+            }
+        }
+        all += &words.join(["  ", " ", " ", " ", " "][draw(5)]);
+        all += ["\r\n", "\r\n", "\r\n", "\n", " \r\n", "\0x y\r\n"][draw(6)];
+        if let Some(size) = size {
+            all += &"v".repeat(size + [0, 0, 0, 0, 1][draw(5)]);
+            all += "\r\n";
+        }
+    }
+    all.into()
+}
+
+#[test]
+fn strange_lines_are_answered_as_by_memcached() {
+    let [itself, first, second, third] = [(); 4].map(|()| memcached::server());
+    let mut all: Vec<Vec<u8>> = strange_lines();
+    let setting = |name, usual| std::env::var(name).map_or(usual, |value: String| value.parse().unwrap());
+    let seed: u64 = setting("FLUX_LINES_SEED", 1);
+    all.extend((seed..seed + setting("FLUX_LINES_SEEDS", 300)).map(|seed| random_lines(5, seed)));
+    let all: Vec<Vec<u8>> = (all.iter())
+        .map(|one| {
+            [b"flush_all\r\nset a 0 0 1 noreply\r\na\r\nget a\r\n", &one[..], b"get a b\r\nincr none 1\r\n"].concat()
+        })
+        .collect();
+    let wanted: Vec<String> = all.iter().map(|one| replies(&itself, one)).collect();
+    for (loops, bound) in [(LOOPS[0], "; keep 2"), (LOOPS[1], ""), (LOOPS[0], "; shared; retry 1")] {
+        let server = proxy(&[&first, &second, &third], bound, loops);
+        for (one, wanted) in all.iter().zip(&wanted) {
+            let found = replies(&server, one);
+            assert!(found == *wanted, "{loops:?}, {bound}: {:?}\n{found}\n{wanted}", text(&one[..one.len().min(400)]));
+        }
+    }
 }
 
 /// Before and behind each is something else.
@@ -179,15 +321,48 @@ fn what_is_wrong_is_answered_as_memcached_answers_it_and_the_rest_goes_on() {
     }
 }
 
-/// Of what may be quiet it is not known when it is answered, so replies of several servers go on as they come.
+/// What may be quiet has `mn` behind it, so that its reply is known, and replies of several servers have their order.
 #[test]
 fn quiet_meta_commands_are_answered_as_by_memcached() {
-    let [itself, backend] = [(); 2].map(|()| memcached::server());
-    let quiet = "ms a 1\r\na\r\nmg a q v\r\nmg none q v\r\nms b 1 q\r\nb\r\nmd none q\r\nms c 3 q\r\nabcdef\r\n\
+    let [itself, first, second, third] = [(); 4].map(|()| memcached::server());
+    let mut quiet =
+        "flush_all\r\nms a 1\r\na\r\nmg a q v\r\nmg none q v\r\nms b 1 q\r\nb\r\nmd none q\r\nms c 3 q\r\nabcdef\r\n\
                  mg a q zz\r\n\
-                 ma none q\r\nmn\r\nset a 0 0 1 noreply\r\nb\r\nget a b\r\n";
-    for (loops, bound) in [(LOOPS[0], "; keep 2"), (LOOPS[1], "; shared")] {
-        assert_eq!(replies(&proxy(&[&backend], bound, loops), quiet), replies(&itself, quiet), "{loops:?}, {bound}");
+                 ma none q\r\nmn\r\nset a 0 0 1 noreply\r\nb\r\nget a b\r\n"
+            .to_owned();
+    for key in 0..300 {
+        write!(quiet, "ms k{key} 2 q\r\n{:02}\r\nmg k{} q v k\r\nget k{key} k{}\r\n", key % 100, key / 2, key / 3)
+            .unwrap();
+        let what =
+            ["mn", "md k5 q", "ma k7 q", "mg none q", "mg k1", "ms k1 1 q ME\r\nx", "verbosity 0 noreply"][key % 7];
+        write!(quiet, "{what}\r\nget none k{key} a b\r\n").unwrap();
+    }
+    let large = format!("ms large 2000000 q\r\n{}\r\nget large a\r\nmg a q v\r\n", "x".repeat(2_000_000));
+    quiet += &large;
+    let wanted = replies(&itself, &quiet);
+    for (loops, bound) in
+        [(LOOPS[0], "; keep 2"), (LOOPS[1], "; shared"), (LOOPS[1], ""), (LOOPS[0], "; shared; retry 1")]
+    {
+        for backends in [&[&first][..], &[&first, &second, &third]] {
+            let found = replies(&proxy(backends, bound, loops), &quiet);
+            let differs = wanted.lines().zip(found.lines()).position(|(one, two)| one != two);
+            assert!(found == wanted, "{loops:?}, {bound}, {} servers: line {differs:?}", backends.len());
+        }
+    }
+}
+
+/// Of some commands nobody knows how many lines they are answered with. What was asked before is answered in its order.
+#[test]
+fn what_has_any_number_of_replies_comes_behind_all_others() {
+    let [itself, first, second, third] = [(); 4].map(|()| memcached::server());
+    let gets: String = (0..30).map(|key| format!("mg k{key} q v\r\nget k{key} none\r\n")).collect();
+    let all = gets + "watch nothing\r\n";
+    let wanted = itself.ask_and_end(&all);
+    for (loops, bound) in [(LOOPS[0], "; keep 2"), (LOOPS[1], ""), (LOOPS[0], "; shared")] {
+        let server = proxy(&[&first, &second, &third], bound, loops);
+        for _ in 0..10 {
+            assert_eq!(server.ask_and_end(&all), wanted, "{loops:?}, {bound}");
+        }
     }
 }
 
@@ -204,7 +379,7 @@ fn who_leaves_has_all_of_its_replies() {
             let server = proxy(&[&first, &second, &third], bound, loops);
             for _ in 0..20 {
                 assert_eq!(server.ask_and_end(&gets), wanted, "{loops:?}, {bound}");
-                for last in ["quit\r\n", " quit now\nget a\r\n", "set a +1 0 1\r\na\r\n", "get a\tb\r\n"] {
+                for last in ["quit\r\n", " quit now\nget a\r\n", "GET / HTTP/1.1\r\nget a\r\n", "get a\rb\r\n"] {
                     assert_eq!(server.ask(&(gets.clone() + last)), wanted, "{loops:?}, {bound}: {last}");
                 }
             }

@@ -18,9 +18,16 @@ std::string item(const std::string &key)
     return "VALUE " + key + " 0 " + std::to_string(key.size()) + "\r\n" + key + "\r\n";
 }
 
-// A get of one key, or a removal.
+// A get of one key, a removal, or a meta command that is quiet: that of a key with an even number has a reply.
 std::string reply_to(const std::string &line)
 {
+    if (line == "mn") {
+        return "MN\r\n";
+    }
+    if (line.starts_with("mg ")) {
+        const bool is_even = std::stoi(line.substr(4)) % 2 == 0;
+        return is_even ? "HD " + line.substr(3, line.find(' ', 3) - 3) + "\r\n" : std::string();
+    }
     return line.starts_with("get ") ? item(line.substr(4)) + "END\r\n" : "DELETED\r\n";
 }
 
@@ -46,7 +53,8 @@ void serve(flux::simulated_peer &self, int number, bool is_mean)
             if (self.draw(3) == 0) {
                 self.wait(std::chrono::milliseconds(self.draw(20)));
             }
-            if ((is_mean && self.draw(20) == 0) || self.send(reply_to(line)) != 0) {
+            const std::string reply = reply_to(line);
+            if ((is_mean && self.draw(20) == 0) || (!reply.empty() && self.send(reply) != 0)) {
                 break;
             }
         }
@@ -66,6 +74,12 @@ void ask(flux::simulated_peer &self, bool all_is_well)
             if (self.draw(4) == 0) {
                 sent += "delete " + next_key() + "\r\n";
                 wanted += "DELETED\r\n";
+                continue;
+            }
+            if (self.draw(4) == 0) {
+                const std::string line = "mg " + next_key() + " q";
+                sent += line + "\r\n";
+                wanted += reply_to(line);
                 continue;
             }
             sent += "get";
