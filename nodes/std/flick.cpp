@@ -312,10 +312,11 @@ int Bind(Bind_in *in)
 namespace {
 
 // What is for a client that has left is nobody's, nor is what goes wrong and has a rule for that. So that replies have
-// an order what cannot be told is asked when all is answered that was asked before.
+// an order what cannot be told is asked when all is answered that was asked before; but who passes on one of these
+// waits for none.
 int send_one(run &of, const sending &what, const request &asked, milliseconds limit, const char *servers)
 {
-    if (asked.replies < 0 && asked.in_order) [[unlikely]] {
+    if (asked.replies < 0 && asked.in_order && asked.awaits_room) [[unlikely]] {
         if (const int error = of.order().await_all(); error != 0) {
             return error;
         }

@@ -25,7 +25,7 @@
 #include "flux/io/multiplexer.hpp"
 #include "flux/message.hpp"
 
-#include <deque>
+#include <list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -221,7 +221,7 @@ class end final : public flux::multiplexer,
     std::size_t repeats_ = 0;
     // For each mark that is to come, how many replies come before what it ends, behind the mark before; and how many
     // come up to the last mark.
-    std::deque<std::size_t> marks_;
+    std::list<std::size_t> marks_;
     std::size_t marked_ = 0;
     // Of the last of `asked_` so many have not been sent yet.
     std::size_t unsent_ = 0;
