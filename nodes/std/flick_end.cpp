@@ -141,15 +141,18 @@ bool end::note(const request &what) noexcept
     return true;
 }
 
-// The same of its place in the order.
+// The same of its place in the order. Where there is no memory nothing of it is noted, as it may be sent elsewhere.
 bool end::note_answers(const request &what, std::size_t replies) noexcept
 {
     try {
-        of_->order().expect({channel_, element_}, replies, what.is_part);
-        if (what.mark != nullptr) [[unlikely]] {
-            marks_.push_back(awaited_ - marked_);
-            marked_ = awaited_ + 1;
+        if (what.mark == nullptr) [[likely]] {
+            of_->order().expect({channel_, element_}, replies, what.is_part);
+            return true;
         }
+        std::list<std::size_t> mark(1, awaited_ - marked_);
+        of_->order().expect({channel_, element_}, replies, what.is_part);
+        marks_.splice(marks_.end(), mark);
+        marked_ = awaited_ + 1;
         return true;
     } catch (const std::bad_alloc &) {
         return false;
