@@ -21,7 +21,12 @@ struct thread_stacks::place {
     static inline thread_local constinit place *own = nullptr;
 
     place(std::byte *from, std::size_t bytes) noexcept : bottom(from), size(bytes) {}
-    ~place() { munmap(bottom - stack_store::guard, size + stack_store::guard); }
+    ~place()
+    {
+        if (bottom != nullptr) {
+            munmap(bottom - stack_store::guard, size + stack_store::guard);
+        }
+    }
     place(const place &) = delete;
     place &operator=(const place &) = delete;
 
@@ -135,7 +140,7 @@ void thread_stacks::join() noexcept
     for (std::unique_ptr<place> &each : left_) {
         if (each->is_of_caller()) {
             pthread_detach(each->thread);
-            each.release(); // it runs on this stack
+            each->bottom = nullptr; // it runs on this stack, which stays mapped
         } else {
             pthread_join(each->thread, nullptr);
         }
