@@ -239,7 +239,7 @@ int secure_stream::pass_over(flux::moment deadline) noexcept
 {
     for (int pieces = 0; pieces < 16; ++pieces) {
         const flux::io_result<string_view> come = received_next(*wire_, deadline);
-        if (!come.has_value() || come->empty()) {
+        if (!come.has_value() || (*come).empty()) {
             return come.has_value() ? EPROTO : come.error();
         }
     }
@@ -260,7 +260,7 @@ flux::io_result<std::size_t> secure_stream::do_receive(std::span<std::byte> into
             if (!received.has_value()) {
                 return flux::unexpected(received.error());
             }
-            if (received->empty()) {
+            if ((*received).empty()) {
                 input_ended_ = true;
                 // Of one that has sent nothing at all nothing is missing.
                 return SSL_in_before(ssl_.get()) == 1 ? flux::io_result<std::size_t>(std::size_t{0})
@@ -285,7 +285,7 @@ flux::io_result<void> secure_stream::shake_hands(flux::moment deadline) noexcept
 {
     while (SSL_is_init_finished(ssl_.get()) != 1) {
         const flux::io_result<string_view> received = received_next(*wire_, deadline);
-        if (!received.has_value() || received->empty()) {
+        if (!received.has_value() || (*received).empty()) {
             return flux::unexpected(received.has_value() ? ECONNRESET : received.error());
         }
         const auto lock = alone();

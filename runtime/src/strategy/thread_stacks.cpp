@@ -85,7 +85,7 @@ int thread_stacks::start(void *(*what)(void *), void *argument) noexcept
 {
     std::unique_ptr<place> on = take();
     if (on == nullptr) {
-        return ENOMEM;
+        return EAGAIN;
     }
     on->what = what;
     on->argument = argument;

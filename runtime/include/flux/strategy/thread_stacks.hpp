@@ -31,8 +31,8 @@ class thread_stacks
     thread_stacks(const thread_stacks &) = delete;
     thread_stacks &operator=(const thread_stacks &) = delete;
 
-    /// Starts a thread that runs `what(argument)` and calls `leave`; gives an error of pthread_create(3), ENOMEM if
-    /// there is no stack.
+    /// Starts a thread that runs `what(argument)` and calls `leave`; gives an error of pthread_create(3), EAGAIN also
+    /// if there is no memory for a stack.
     int start(void *(*what)(void *), void *argument) noexcept;
 
     /// The calling thread, which `start` has made, ends: it does little more.
