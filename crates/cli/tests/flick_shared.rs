@@ -367,7 +367,8 @@ fn replies_that_go_on_as_they_are_are_shared_too() {
         }
         sender.join().unwrap();
         backend.end_connections();
-        assert!(ask(&mut slow, SET, 1, "key").is_some(), "{loops:?}: it had asked nothing");
+        // The end may be seen behind the next request, which is asked again then, as a get may be.
+        assert!(ask(&mut slow, GET, 1, "key").is_some(), "{loops:?}: it had asked nothing");
     }
 }
 
