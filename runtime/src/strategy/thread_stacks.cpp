@@ -2,16 +2,14 @@
 
 #include "flux/event/stack.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <new>
 #include <sys/mman.h>
-#include <utility>
 
 namespace flux {
 
 /// A stack, with a guard below it, and the thread that it has.
-struct thread_stacks::place {
+struct thread_stacks::place : listed<place> {
     std::byte *bottom;
     std::size_t size;
     pthread_t thread = 0;
@@ -102,16 +100,21 @@ int thread_stacks::start(void *(*what)(void *), void *argument) noexcept
     return error;
 }
 
+std::unique_ptr<thread_stacks::place> thread_stacks::taken_out(place *one) noexcept
+{
+    left_.remove(*one);
+    --kept_;
+    return std::unique_ptr<place>(one);
+}
+
 std::unique_ptr<thread_stacks::place> thread_stacks::take() noexcept
 {
     {
         const std::lock_guard alone(lock_);
-        const auto is_gone = [](const auto &each) { return pthread_tryjoin_np(each->thread, nullptr) == 0; };
-        const auto gone = std::ranges::find_if(left_, is_gone);
-        if (gone != left_.end()) {
-            std::unique_ptr<place> found = std::move(*gone);
-            left_.erase(gone);
-            return found;
+        for (place *each = left_.first(); each != nullptr; each = left_.next(*each)) {
+            if (pthread_tryjoin_np(each->thread, nullptr) == 0) {
+                return taken_out(each);
+            }
         }
     }
     return place::made(size_);
@@ -119,15 +122,14 @@ std::unique_ptr<thread_stacks::place> thread_stacks::take() noexcept
 
 void thread_stacks::leave() noexcept
 {
-    std::unique_ptr<place> own(place::own);
     std::unique_ptr<place> first;
     {
         const std::lock_guard alone(lock_);
-        if (left_.size() == most_kept) {
-            first = std::move(left_.front());
-            left_.pop_front();
+        if (kept_ == most_kept) {
+            first = taken_out(left_.first());
         }
-        left_.push_back(std::move(own));
+        left_.push_back(*place::own);
+        ++kept_;
     }
     if (first != nullptr) {
         pthread_join(first->thread, nullptr);
@@ -137,7 +139,8 @@ void thread_stacks::leave() noexcept
 void thread_stacks::join() noexcept
 {
     const std::lock_guard alone(lock_);
-    for (std::unique_ptr<place> &each : left_) {
+    while (!left_.empty()) {
+        const std::unique_ptr<place> each = taken_out(left_.first());
         if (each->is_of_caller()) {
             pthread_detach(each->thread);
             each->bottom = nullptr; // it runs on this stack, which stays mapped
@@ -145,13 +148,12 @@ void thread_stacks::join() noexcept
             pthread_join(each->thread, nullptr);
         }
     }
-    left_.clear();
 }
 
 std::size_t thread_stacks::kept() const noexcept
 {
     const std::lock_guard alone(lock_);
-    return left_.size();
+    return kept_;
 }
 
 } // namespace flux

@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 #include <thread>
+#include <utility>
 
 namespace {
 
@@ -47,6 +48,18 @@ struct crowd {
     }
 };
 
+// The stack of the calling thread: from where, and how large.
+std::pair<const void *, std::size_t> own_stack()
+{
+    pthread_attr_t attributes;
+    pthread_getattr_np(pthread_self(), &attributes);
+    void *bottom = nullptr;
+    std::size_t size = 0;
+    pthread_attr_getstack(&attributes, &bottom, &size);
+    pthread_attr_destroy(&attributes);
+    return {bottom, size};
+}
+
 TEST(ThreadStacks, ThreadsThatComeOneAfterTheOtherHaveTheSameFew)
 {
     struct one {
@@ -58,13 +71,8 @@ TEST(ThreadStacks, ThreadsThatComeOneAfterTheOtherHaveTheSameFew)
     for (int number = 0; number < threads; ++number) {
         all.stack = nullptr;
         const auto say_stack = [](void *to) -> void * {
-            pthread_attr_t attributes;
-            pthread_getattr_np(pthread_self(), &attributes);
-            void *bottom = nullptr;
-            std::size_t size = 0;
-            pthread_attr_getstack(&attributes, &bottom, &size);
-            pthread_attr_destroy(&attributes);
             one &of = *static_cast<one *>(to);
+            const void *const bottom = own_stack().first;
             of.stacks.leave();
             of.stack = bottom;
             of.stack.notify_one();
@@ -101,12 +109,8 @@ TEST(ThreadStacks, AreAsLargeAsThreadsHaveThemByDefault)
         std::atomic<std::size_t> size{0};
     } all;
     const auto say_size = [](void *to) -> void * {
-        pthread_attr_t attributes;
-        std::size_t size = 0;
-        pthread_getattr_np(pthread_self(), &attributes);
-        pthread_attr_getstacksize(&attributes, &size);
-        pthread_attr_destroy(&attributes);
         one &of = *static_cast<one *>(to);
+        const std::size_t size = own_stack().second;
         of.stacks.leave();
         of.size = size;
         of.size.notify_one();

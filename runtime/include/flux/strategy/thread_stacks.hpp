@@ -11,8 +11,9 @@
 /// not wait for it: of those that have left one is taken that is gone, or else there is a new stack.
 #pragma once
 
+#include "flux/list/intrusive_list.hpp"
+
 #include <cstddef>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <pthread.h>
@@ -35,7 +36,7 @@ class thread_stacks
     /// if there is no memory for a stack.
     int start(void *(*what)(void *), void *argument) noexcept;
 
-    /// The calling thread, which `start` has made, ends: it does little more.
+    /// The calling thread, which `start` has made, ends: it does little more. That takes no memory.
     void leave() noexcept;
 
     /// Waits until those are gone that have left, the calling thread aside, and gives back their stacks.
@@ -48,11 +49,13 @@ class thread_stacks
     struct place;
 
     std::unique_ptr<place> take() noexcept;
+    std::unique_ptr<place> taken_out(place *one) noexcept;
 
     const std::size_t size_;
     mutable std::mutex lock_;
     // Who has left for longest comes first.
-    std::deque<std::unique_ptr<place>> left_;
+    intrusive_list<place> left_;
+    std::size_t kept_ = 0;
 };
 
 } // namespace flux
