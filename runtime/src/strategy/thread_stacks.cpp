@@ -72,7 +72,10 @@ std::size_t size_of_stacks() noexcept
 
 } // namespace
 
-thread_stacks::thread_stacks() noexcept : size_(size_of_stacks()) {}
+thread_stacks::thread_stacks() noexcept : size_(size_of_stacks())
+{
+    [[maybe_unused]] static const int once = pthread_atfork(nullptr, nullptr, [] { place::own = nullptr; });
+}
 
 thread_stacks::~thread_stacks()
 {
@@ -122,6 +125,9 @@ std::unique_ptr<thread_stacks::place> thread_stacks::take() noexcept
 
 void thread_stacks::leave() noexcept
 {
+    if (place::own == nullptr) {
+        return;
+    }
     std::unique_ptr<place> first;
     {
         const std::lock_guard alone(lock_);

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 #include <memory>
 #include <set>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 
 namespace {
@@ -119,6 +121,32 @@ TEST(ThreadStacks, AreAsLargeAsThreadsHaveThemByDefault)
     ASSERT_EQ(all.stacks.start(say_size, &all), 0);
     all.size.wait(0);
     EXPECT_EQ(all.size, expected);
+}
+
+TEST(ThreadStacks, TheChildOfAForkLeavesNone)
+{
+    struct one {
+        thread_stacks stacks;
+        std::atomic<int> status{-1};
+    } all;
+    const auto fork_and_leave = [](void *to) -> void * {
+        one &of = *static_cast<one *>(to);
+        const pid_t child = fork();
+        if (child == 0) {
+            of.stacks.leave();
+            _exit(of.stacks.kept() == 0 ? 0 : 1);
+        }
+        int status = 1;
+        waitpid(child, &status, 0);
+        of.stacks.leave();
+        of.status = status;
+        of.status.notify_one();
+        return nullptr;
+    };
+    ASSERT_EQ(all.stacks.start(fork_and_leave, &all), 0);
+    all.status.wait(-1);
+    EXPECT_EQ(all.status, 0);
+    EXPECT_EQ(all.stacks.kept(), 1U);
 }
 
 // A server that abandons what does not end leaves the rest to the last thread.

@@ -36,7 +36,8 @@ class thread_stacks
     /// if there is no memory for a stack.
     int start(void *(*what)(void *), void *argument) noexcept;
 
-    /// The calling thread, which `start` has made, ends: it does little more. That takes no memory.
+    /// The calling thread, which `start` has made, ends: it does little more. That takes no memory. In the child of a
+    /// fork(2) it does nothing: others may have had the lock, and none of them is there.
     void leave() noexcept;
 
     /// Waits until those are gone that have left, the calling thread aside, and gives back their stacks.
