@@ -4,6 +4,7 @@
 
 #include "flux/calls/caught_call.hpp"
 
+#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <unistd.h>
@@ -185,11 +186,90 @@ int wait_for_signal_as_fiber_until(pthread_cond_t *signalled, pthread_mutex_t *l
     return deadline ? wait_for_signal_as_fiber(signalled, lock, *deadline) : EINVAL;
 }
 
-// The clock that the condition was made with is a bit of it (nptl/pthreadP.h, __COND_CLOCK_MONOTONIC_MASK).
+// What a condition was made with are bits of it (nptl/pthreadP.h, __COND_SHARED_MASK, __COND_CLOCK_MONOTONIC_MASK).
+FLUX_UNINSTRUMENTED inline bool is_made_with(unsigned bit, const pthread_cond_t *signalled) noexcept
+{
+    return (__atomic_load_n(&signalled->__data.__wrefs, __ATOMIC_RELAXED) & bit) != 0;
+}
+
+FLUX_UNINSTRUMENTED inline bool is_shared(const pthread_cond_t *signalled) noexcept
+{
+    return is_made_with(1, signalled);
+}
+
 clockid_t clock_of(const pthread_cond_t *signalled) noexcept
 {
-    constexpr unsigned is_monotonic = 2;
-    return (signalled->__data.__wrefs & is_monotonic) != 0 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+    return is_made_with(2, signalled) ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+}
+
+// A thread that waits for a signal lets go of its lock where fibers see it. The C library does so inside of its wait,
+// and a fiber that had just found the lock taken would wait for ever. So the thread unlocks it as everybody does, and
+// waits with the lock of a gate in its place. Who signals passes the gate first: whoever has let go of its lock, as the
+// one who signals must have seen, waits by then.
+//
+// Many conditions share a gate. Whoever holds one takes no other lock but the short ones of those who wake.
+struct alignas(64) gate {
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+};
+
+constinit std::array<gate, 64> gates{};
+
+FLUX_UNINSTRUMENTED inline pthread_mutex_t *gate_of(const pthread_cond_t *signalled) noexcept
+{
+    return &gates[reinterpret_cast<std::uintptr_t>(signalled) / sizeof *signalled % gates.size()].lock;
+}
+
+FLUX_UNINSTRUMENTED inline void pass_gate(const pthread_cond_t *signalled) noexcept
+{
+    if (!is_shared(signalled)) {
+        next_pthread_mutex_lock(gate_of(signalled));
+        next_pthread_mutex_unlock(gate_of(signalled));
+    }
+}
+
+// Leaves the gate, and takes the lock again: also where the thread is cancelled, as what cleans up then expects it.
+class behind_gate
+{
+  public:
+    FLUX_UNINSTRUMENTED behind_gate(pthread_mutex_t *gate, pthread_mutex_t *lock, int &error) noexcept
+        : gate_(gate), lock_(lock), error_(error)
+    {
+    }
+    behind_gate(const behind_gate &) = delete;
+    behind_gate &operator=(const behind_gate &) = delete;
+    FLUX_UNINSTRUMENTED ~behind_gate()
+    {
+        next_pthread_mutex_unlock(gate_);
+        error_ = next_pthread_mutex_lock(lock_);
+    }
+
+  private:
+    pthread_mutex_t *const gate_;
+    pthread_mutex_t *const lock_;
+    int &error_;
+};
+
+// `wait_with(lock)` is the C library's.
+template <class Wait>
+FLUX_UNINSTRUMENTED int wait_for_signal_as_thread(const pthread_cond_t *signalled, pthread_mutex_t *lock,
+                                                  Wait wait_with)
+{
+    if (is_shared(signalled)) {
+        return wait_with(lock); // other processes know no gate of this one
+    }
+    pthread_mutex_t *const gate = gate_of(signalled);
+    next_pthread_mutex_lock(gate);
+    if (const int error = flux_call_pthread_mutex_unlock(lock); error != 0) {
+        next_pthread_mutex_unlock(gate);
+        return error;
+    }
+    int result = 0;
+    int relocked = 0;
+    {
+        const behind_gate until_signalled(gate, lock, relocked);
+        result = wait_with(gate);
+    }
+    return relocked != 0 ? relocked : result;
 }
 
 } // namespace
@@ -207,25 +287,32 @@ FLUX_CATCH(int, pthread_mutex_clocklock, pthread_mutex_t *lock, clockid_t by, co
 FLUX_CATCH(int, pthread_cond_wait, pthread_cond_t *signalled, pthread_mutex_t *lock)
 {
     return on_loop() ? wait_for_signal_as_fiber(signalled, lock, flux::never)
-                      : next_pthread_cond_wait(signalled, lock);
+                      : wait_for_signal_as_thread(signalled, lock, [=](pthread_mutex_t *held) FLUX_UNINSTRUMENTED {
+                            return next_pthread_cond_wait(signalled, held);
+                        });
 }
 
 FLUX_CATCH(int, pthread_cond_timedwait, pthread_cond_t *signalled, pthread_mutex_t *lock, const std::timespec *time)
 {
     return on_loop() ? wait_for_signal_as_fiber_until(signalled, lock, clock_of(signalled), time)
-                      : next_pthread_cond_timedwait(signalled, lock, time);
+                      : wait_for_signal_as_thread(signalled, lock, [=](pthread_mutex_t *held) FLUX_UNINSTRUMENTED {
+                            return next_pthread_cond_timedwait(signalled, held, time);
+                        });
 }
 
 FLUX_CATCH(int, pthread_cond_clockwait, pthread_cond_t *signalled, pthread_mutex_t *lock, clockid_t by,
            const std::timespec *time)
 {
     return on_loop() ? wait_for_signal_as_fiber_until(signalled, lock, by, time)
-                      : next_pthread_cond_clockwait(signalled, lock, by, time);
+                      : wait_for_signal_as_thread(signalled, lock, [=](pthread_mutex_t *held) FLUX_UNINSTRUMENTED {
+                            return next_pthread_cond_clockwait(signalled, held, by, time);
+                        });
 }
 
 // A thread and a fiber may both be woken: that a wait may end without a signal is in its contract.
 FLUX_CATCH(int, pthread_cond_signal, pthread_cond_t *signalled)
 {
+    pass_gate(signalled);
     const int error = next_pthread_cond_signal(signalled);
     wake_fibers(signalled, 1);
     return error;
@@ -233,6 +320,7 @@ FLUX_CATCH(int, pthread_cond_signal, pthread_cond_t *signalled)
 
 FLUX_CATCH(int, pthread_cond_broadcast, pthread_cond_t *signalled)
 {
+    pass_gate(signalled);
     const int error = next_pthread_cond_broadcast(signalled);
     wake_fibers(signalled, everybody);
     return error;

@@ -230,6 +230,78 @@ TEST_P(FiberLocks, AThreadSignalsAFiberAndAFiberAThread)
     EXPECT_EQ(turn, 100);
 }
 
+TEST_P(FiberLocks, AThreadThatWaitsForASignalIsSeenToLetGoOfItsLock)
+{
+    std::mutex lock;
+    std::condition_variable changed;
+    std::atomic<bool> is_held{false};
+    bool was_had = false;
+    std::thread other([&] {
+        std::unique_lock guard(lock);
+        is_held = true;
+        while (!flux::waiting_fibers.any()) {
+            std::this_thread::yield();
+        }
+        EXPECT_TRUE(changed.wait_for(guard, 100s, [&] { return was_had; }));
+    });
+    run(1, [&](int) {
+        while (!is_held) {
+            park();
+        }
+        const std::lock_guard guard(lock);
+        was_had = true;
+        changed.notify_one();
+    });
+    other.join();
+}
+
+TEST(ThreadLocks, AThreadThatIsCancelledInAWaitHasItsLock)
+{
+    struct {
+        pthread_mutex_t lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+        pthread_cond_t signalled = PTHREAD_COND_INITIALIZER;
+        std::atomic<bool> is_held{false};
+        int unlocked = -1;
+    } shared;
+    using of = decltype(shared);
+    pthread_t thread;
+    const auto waits = [](void *argument) -> void * {
+        of &all = *static_cast<of *>(argument);
+        pthread_mutex_lock(&all.lock);
+        all.is_held = true;
+        const auto clean_up = [](void *left) {
+            static_cast<of *>(left)->unlocked = pthread_mutex_unlock(&static_cast<of *>(left)->lock);
+        };
+        pthread_cleanup_push(clean_up, argument);
+        while (true) {
+            pthread_cond_wait(&all.signalled, &all.lock);
+        }
+        pthread_cleanup_pop(0);
+        return nullptr;
+    };
+    ASSERT_EQ(pthread_create(&thread, nullptr, waits, &shared), 0);
+    while (!shared.is_held) {
+        std::this_thread::yield();
+    }
+    // Had only where the other waits.
+    ASSERT_EQ(pthread_mutex_lock(&shared.lock), 0);
+    pthread_cancel(thread);
+    ASSERT_EQ(pthread_mutex_unlock(&shared.lock), 0);
+    void *ended_with = nullptr;
+    ASSERT_EQ(pthread_join(thread, &ended_with), 0);
+    EXPECT_EQ(ended_with, PTHREAD_CANCELED);
+    EXPECT_EQ(shared.unlocked, 0);
+}
+
+TEST(ThreadLocks, WhoDoesNotHaveTheLockIsToldSoAtOnce)
+{
+    pthread_mutex_t lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+    pthread_cond_t signalled = PTHREAD_COND_INITIALIZER;
+    EXPECT_EQ(pthread_cond_wait(&signalled, &lock), EPERM);
+    EXPECT_EQ(pthread_mutex_trylock(&lock), 0);
+    EXPECT_EQ(pthread_mutex_unlock(&lock), 0);
+}
+
 TEST_P(FiberLocks, SemaphoresOfBothLibrariesLetSoManyIn)
 {
     std::counting_semaphore<3> places(3);
