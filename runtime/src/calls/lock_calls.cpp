@@ -259,7 +259,7 @@ FLUX_UNINSTRUMENTED int wait_for_signal_as_thread(const pthread_cond_t *signalle
     }
     pthread_mutex_t *const gate = gate_of(signalled);
     next_pthread_mutex_lock(gate);
-    if (const int error = flux_call_pthread_mutex_unlock(lock); error != 0) {
+    if (const int error = pthread_mutex_unlock(lock); error != 0) {
         next_pthread_mutex_unlock(gate);
         return error;
     }
