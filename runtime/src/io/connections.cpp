@@ -431,16 +431,19 @@ void connections::served(connection &known) noexcept
 void connections::close_entrance() noexcept
 {
     accepts_ = false;
-    pass_on_idle();
+    if (on_loop_) {
+        pass_on_idle();
+    }
     if (fresh_ == 0) {
         entrance_.close();
     }
 }
 
-// Whether another server could go on with it: it is between two messages, and nothing is known of it here but its peer.
+// Whether another server could go on with one of a loop: it is between two messages, and nothing is known of it here but
+// its peer.
 bool connections::may_pass_on(const connection &idle) const noexcept
 {
-    return at_ && layer_ == nullptr && on_loop_ && entrances_->passes_on() && idle.carries_ == nullptr &&
+    return at_ && layer_ == nullptr && entrances_->passes_on() && idle.carries_ == nullptr &&
            idle.feed_ == nullptr && idle.unfinished_ == nullptr && !idle.has_unread() && !idle.is_leaving_ &&
            idle.states_.are_of_one_exchange();
 }
@@ -519,7 +522,7 @@ void connections::take_back(connection &unused) noexcept
 
 void connections::keep(connection &idle, bool soon) noexcept
 {
-    if (!accepts_ && may_pass_on(idle) && pass_on(idle)) {
+    if (on_loop_ && !accepts_ && may_pass_on(idle) && pass_on(idle)) {
         served(idle);
         return idle.end();
     }
