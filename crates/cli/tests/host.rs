@@ -2,18 +2,24 @@
 //! and what cannot be done is said and changes nothing.
 
 #![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
+#![allow(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::expect_used,
+    reason = "a test that cannot go on fails"
+)]
 
 mod support;
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
-use std::net::{Ipv4Addr, TcpStream};
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use support::{LIMIT, Server, flux, free_port, text, wait_for};
 
 /// Sends back what it is sent.
@@ -252,4 +258,143 @@ fn a_file_that_is_wrong_is_refused_before_anything_is_built() {
     refused("echo echo.flux", "site.host:1: it has C++ of its own");
     let said = flux(&folder, &["host", "site.host", "--status"]);
     assert!(text(&said.stderr).contains("no host can be asked at site.host.sock"), "{}", text(&said.stderr));
+}
+
+/// The aggregator for Hadoop on a host, with what its mappers send and its reducer is to get.
+struct Aggregator {
+    folder: PathBuf,
+    host: Server,
+    port: u16,
+    reducer: TcpListener,
+}
+
+const HADOOP: &str = include_str!("../../../examples/hadoop/hadoop.flick");
+const MAPPERS: [&[u8]; 4] = [
+    include_bytes!("flick_services/mapper_0.ifile"),
+    include_bytes!("flick_services/mapper_1.ifile"),
+    include_bytes!("flick_services/mapper_2.ifile"),
+    include_bytes!("flick_services/mapper_3.ifile"),
+];
+const REDUCER: &[u8] = include_bytes!("flick_services/reducer.ifile");
+
+impl Aggregator {
+    /// It is built already.
+    fn start(test: &str) -> Self {
+        static ONCE: OnceLock<()> = OnceLock::new();
+        ONCE.get_or_init(|| {
+            let folder = support::folder("host", "aggregators");
+            std::fs::write(folder.join("hadoop.flick"), HADOOP).unwrap();
+            let said = flux(&folder, &["build", "--shared", "--quiet", "hadoop.flick"]);
+            assert!(said.status.success(), "{}", text(&said.stderr));
+        });
+        let folder = support::folder("host", test);
+        let reducer = TcpListener::bind("127.0.0.1:0").unwrap();
+        reducer.set_nonblocking(true).unwrap();
+        let port = free_port();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_flux"));
+        command.current_dir(&folder).args(["host", "site.host", "--quiet"]);
+        command.stderr(File::create(folder.join("log")).unwrap());
+        std::fs::write(folder.join("site.host"), Self::line(port, &reducer, 1)).unwrap();
+        let mut own = Self { host: Server::start(&mut command, port), folder, port, reducer };
+        wait_for("the program", || {
+            let log = own.log();
+            assert!(own.host.try_wait().is_none(), "{log}");
+            log.contains("hadoop is loaded").then_some(())
+        });
+        own
+    }
+
+    fn line(port: u16, reducer: &TcpListener, weight: u32) -> String {
+        let to = reducer.local_addr().unwrap();
+        format!(
+            "hadoop ../aggregators/hadoop.flick weight={weight}\n  -- --mappers=127.0.0.1:{port}*4 --reducer=connect:{to} --flux-workers=2\n"
+        )
+    }
+
+    fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.join("log")).unwrap()
+    }
+
+    /// Another version serves from now on.
+    fn replace(&self, weight: u32) {
+        std::fs::write(self.folder.join("site.host"), Self::line(self.port, &self.reducer, weight)).unwrap();
+        let said = flux(&self.folder, &["host", "site.host", "--quiet", "--reload"]);
+        assert!(said.status.success() && text(&said.stdout).contains("hadoop is replaced"), "{}", text(&said.stderr));
+    }
+
+    /// A run with all its clients, of which each has sent so many bytes, one at least; and its connection to the reducer,
+    /// which is made then.
+    fn begin(&self, sent: usize) -> (Vec<TcpStream>, TcpStream) {
+        self.go_on(vec![], sent)
+    }
+
+    /// The same, of which these are there, and the first has sent its part.
+    fn go_on(&self, mut mappers: Vec<TcpStream>, sent: usize) -> (Vec<TcpStream>, TcpStream) {
+        let has_begun = usize::from(!mappers.is_empty());
+        while mappers.len() < MAPPERS.len() {
+            mappers.push(connect(self.port));
+        }
+        for (mapper, bytes) in mappers.iter_mut().zip(MAPPERS).skip(has_begun) {
+            mapper.write_all(&bytes[..sent.min(bytes.len())]).unwrap();
+        }
+        let at_reducer = wait_for("a run", || self.reducer.accept().ok()).0;
+        at_reducer.set_nonblocking(false).unwrap();
+        at_reducer.set_read_timeout(Some(LIMIT)).unwrap();
+        (mappers, at_reducer)
+    }
+}
+
+/// Its clients send the rest, and its reducer has all that they have sent.
+fn ends_right((mappers, mut at_reducer): (Vec<TcpStream>, TcpStream), sent: usize) {
+    std::thread::scope(|scope| {
+        for (mut mapper, bytes) in mappers.into_iter().zip(MAPPERS) {
+            scope.spawn(move || {
+                mapper.write_all(&bytes[sent.min(bytes.len())..]).unwrap();
+                mapper.shutdown(Shutdown::Write).unwrap();
+                assert_eq!(mapper.read(&mut [0]).unwrap(), 0, "its run has ended");
+            });
+        }
+        let mut all = vec![];
+        at_reducer.read_to_end(&mut all).unwrap();
+        assert!(all == REDUCER, "{} bytes, and not {}", all.len(), REDUCER.len());
+    });
+}
+
+#[test]
+fn an_aggregator_that_is_replaced_ends_its_runs_and_begins_others() {
+    let site = Aggregator::start("aggregator");
+    // Of every version one is in progress, at another place.
+    let begun: Vec<_> = [1, 3, 700, 9_000]
+        .into_iter()
+        .zip(2..)
+        .map(|(sent, weight)| {
+            let run = site.begin(sent);
+            site.replace(weight);
+            (run, sent)
+        })
+        .collect();
+    ends_right(site.begin(100), 100);
+    begun.into_iter().rev().for_each(|(run, sent)| ends_right(run, sent));
+    wait_for("the end of all versions but the last", || {
+        let said = text(&flux(&site.folder, &["host", "site.host", "--status"]).stdout);
+        (said.matches("hadoop version").count() == 1).then_some(())
+    });
+    assert!(!site.log().contains("failed with"), "{}", site.log());
+}
+
+/// Those of a run that has not all of its clients are of the next version's, where the others come.
+#[test]
+fn an_aggregator_that_is_replaced_while_it_gathers_hands_on_who_has_come() {
+    let site = Aggregator::start("gathering");
+    for (waiting, weight) in [1, 3].into_iter().zip(2..) {
+        let whole = site.begin(500);
+        let mut mappers: Vec<TcpStream> = (0..waiting).map(|_| connect(site.port)).collect();
+        mappers[0].write_all(&MAPPERS[0][..100]).unwrap();
+        let begun = Instant::now();
+        site.replace(weight);
+        ends_right(site.go_on(mappers, 100), 100);
+        // Those who stay have thirty (`--flux-drain`).
+        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+        ends_right(whole, 500);
+    }
 }

@@ -113,8 +113,14 @@ io_result<void> connections::next_group(std::size_t size, std::vector<connection
     group.reserve(group.size() + size);
     const gathering own(*arrivals_);
     while (size != 0) {
-        const io_result<connection *> came = next();
+        ends_with_entrance_ = !group.empty();
+        const bool is_closed = ends_with_entrance_ && !accepts_;
+        const io_result<connection *> came = is_closed ? unexpected(end_of_input) : next();
+        ends_with_entrance_ = false;
         if (!came.has_value()) {
+            if (came.error() == end_of_input && on_loop_) {
+                pass_on_group(group);
+            }
             return unexpected(came.error());
         }
         group.push_back(*came);
@@ -202,6 +208,9 @@ io_result<connection *> connections::next_with_input() noexcept
         }
         if ((*came).somebody == nullptr) {
             close_entrance();
+            if (ends_with_entrance_) {
+                return unexpected(end_of_input);
+            }
             continue;
         }
         if (connection *const fresh = add(std::move(*(*came).somebody))) {
@@ -439,8 +448,8 @@ void connections::close_entrance() noexcept
     }
 }
 
-// Whether another server could go on with one of a loop: it is between two messages, and nothing is known of it here but
-// its peer.
+// Whether another server could go on with one of a loop: it is between two messages, and nothing is known of it here
+// but its peer.
 bool connections::may_pass_on(const connection &idle) const noexcept
 {
     return at_ && layer_ == nullptr && entrances_->passes_on() && idle.carries_ == nullptr &&
@@ -471,6 +480,19 @@ void connections::pass_on_idle() noexcept
             arrivals_->watch(idle.through_->wire(), &idle, false);
         }
     }
+}
+
+// Nobody new comes any more, so these wait in vain here: nothing was read of them, and they come to the next server as if
+// they had not been here.
+void connections::pass_on_group(std::vector<connection *> &group) noexcept
+{
+    std::erase_if(group, [this](connection *each) {
+        const bool has_gone = may_pass_on(*each) && pass_on(*each);
+        if (has_gone) {
+            each->close();
+        }
+        return has_gone;
+    });
 }
 
 // Null where there is no memory: the peer is sent away.

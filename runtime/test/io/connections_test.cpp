@@ -222,6 +222,27 @@ TEST(Connections, ASourceWhoseTimeIsOverIsToldAndDoesNotLookAgainAndAgain)
     all->end();
 }
 
+TEST(Connections, AGroupIsNotWaitedForWhereNobodyNewComes)
+{
+    flux::accepting entrances;
+    int open = 0;
+    scripted_io script;
+    script.arrive(std::make_unique<counted_stream>(open));
+    script.come.emplace_back(); // nobody new comes any more
+    no_listener at;
+    const auto all = std::make_shared<flux::connections>(script, at, flux::first_given::at_once,
+                                                         flux::silence_limits{});
+    std::vector<flux::connection *> group;
+    EXPECT_EQ(all->next_group(2, group).error(), flux::end_of_input);
+    ASSERT_EQ(group.size(), 1U) << "who has come is the caller's, to be told";
+    EXPECT_EQ(all->next_group(2, group).error(), flux::end_of_input) << "it is known now";
+    EXPECT_TRUE(group.front()->close().has_value());
+    group.clear();
+    EXPECT_EQ(all->next_group(2, group).error(), EBADF) << "of no group it waits, until it is stopped";
+    all->end();
+    EXPECT_EQ(open, 0);
+}
+
 TEST(Connections, WhoWasNotifiedOfAndNotGivenIsClosedAtTheEnd)
 {
     flux::accepting entrances;

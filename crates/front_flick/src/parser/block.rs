@@ -35,6 +35,7 @@ impl<'text> Parser<'text, '_> {
                 let error = Diagnostic::error(ids::UNEXPECTED_TOKEN, "rules stand in a `proc`", self.peek().span);
                 self.fail(error.help("a function sends without `|`: `req => backends[0]`"))
             }
+            word @ ("elif" | "else") => self.fail_without_if(word),
             _ => self.plain_statement(),
         }
     }

@@ -90,6 +90,14 @@ impl<'text> Parser<'text, '_> {
         }
     }
 
+    /// Where in the statement the next token stands.
+    pub(super) fn place(&self) -> String {
+        match self.position > self.first {
+            true => format!("after {}", self.describe(self.previous())),
+            false => "here".to_owned(),
+        }
+    }
+
     /// Whether a character means nothing in this language.
     fn is_stray(&self, token: Token) -> bool {
         !matches!(self.spelling(token), "|" | "+" | "/")
@@ -126,6 +134,13 @@ impl<'text> Parser<'text, '_> {
     pub(super) fn fail_reserved<T>(&mut self, word: &'text str, span: Span) -> Parsed<T> {
         let headline = format!("`{word}` is a reserved word and cannot be a name");
         self.fail(Diagnostic::error(ids::RESERVED_WORD, headline, span).help("choose another name"))
+    }
+
+    /// Fails because `word`, which goes on with an `if`, begins a statement.
+    pub(super) fn fail_without_if<T>(&mut self, word: &str) -> Parsed<T> {
+        let headline = format!("no `if` is above this `{word}` in its column");
+        let error = Diagnostic::error(ids::UNEXPECTED_TOKEN, headline, self.peek().span);
+        self.fail(error.help("begin it in the column of its `if`, below what is done then; `else` comes last"))
     }
 
     /// Fails because a line stands in no column of the blocks that are open.

@@ -176,7 +176,10 @@ impl<'text> Parser<'text, '_> {
                 self.close(open, format_args!("the list"), "elements are separated by `,`")?;
                 Form::List(elements)
             }
-            _ => return self.fail_expecting("a value", format_args!("here"), VALUES),
+            _ => {
+                let place = self.place();
+                return self.fail_expecting("a value", format_args!("{place}"), VALUES);
+            }
         };
         Ok(Expression { form, span: self.span_from(start) })
     }

@@ -57,6 +57,25 @@ fn a_block_stands_below_and_further_right() {
 }
 
 #[test]
+fn what_goes_on_with_an_if_has_one() {
+    assert_eq!(
+        said(&with(
+            "  elif a == 1: 2
+  if a == 1: 2
+  else: 3
+  else: 4
+  a =>
+"
+        )),
+        [
+            "2: [unexpected-token] no `if` is above this `elif` in its column",
+            "5: [unexpected-token] no `if` is above this `else` in its column",
+            "6: [unexpected-token] expected a value after `=>`, found the end of the file",
+        ]
+    );
+}
+
+#[test]
 fn a_mistake_costs_one_statement() {
     assert_eq!(
         said(&with(
@@ -78,12 +97,12 @@ fun g : () -> ()
             "2: [unexpected-token] expected a name after `let`, found `=`",
             "3: [unexpected-token] expected `=` after `let y`, found `2`",
             "4: [unexpected-token] expected the end of the line here, found `b`",
-            "5: [unexpected-token] expected a value here, found the end of the line",
+            "5: [unexpected-token] expected a value after `[`, found the end of the line",
             "6: [unexpected-token] expected the end of the line here, found `)`",
             "8: [unexpected-token] expected what `P` does on the lines below, found `|`",
             "9: [unexpected-token] expected `:` or `=` after `type t`, found the end of the line",
             "10: [unexpected-token] expected the name of a function after `fun`, found the end of the line",
-            "13: [unexpected-token] expected a value here, found the end of the file",
+            "13: [unexpected-token] expected a value after `+`, found the end of the file",
         ]
     );
 }

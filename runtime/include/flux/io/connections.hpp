@@ -71,8 +71,10 @@ class connections final : public connection_home, public std::enable_shared_from
     io_result<connection *> next() noexcept;
 
     /// Waits for so many new connections, which belong together: where the source is on several loops, no other
-    /// instance accepts any in between. They are added to the group, also those that came before an error. For a source
-    /// alone that gives new ones at once, and to which none is given back. Throws `std::bad_alloc`.
+    /// instance accepts any in between. They are added to the group, also those that came before an error. Fails with
+    /// `end_of_input` where some have come, and nobody new comes any more: those whom the next server can have are with
+    /// that then, and not in the group. For a source alone that gives new ones at once, and to which none is given
+    /// back. Throws `std::bad_alloc`.
     io_result<void> next_group(std::size_t size, std::vector<connection *> &group);
 
     /// Waits for the next message on any connection, and gives that connection: for the source alone. `into` is to be
@@ -119,6 +121,7 @@ class connections final : public connection_home, public std::enable_shared_from
     bool may_pass_on(const connection &idle) const noexcept;
     bool pass_on(connection &idle) noexcept;
     void pass_on_idle() noexcept;
+    void pass_on_group(std::vector<connection *> &group) noexcept;
 
     const std::unique_ptr<arrivals> arrivals_;
     const first_given first_given_;
@@ -149,6 +152,8 @@ class connections final : public connection_home, public std::enable_shared_from
     std::mutex lock_;
     bool ended_ = false;
     bool accepts_ = true;
+    // The source waits for new ones alone, and not when there are none any more.
+    bool ends_with_entrance_ = false;
     // How many are fresh.
     std::size_t fresh_ = 0;
     const std::shared_ptr<accepting> entrances_ = current_part(&server_io::entrances);
