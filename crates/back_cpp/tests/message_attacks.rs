@@ -25,7 +25,11 @@ fn attack(name: &str, attacks: &[Attack]) {
     let text = flux_nodes::modules().find(|(known, _)| *known == name).unwrap().1;
     let (program, sources) = program(&format!("steps_{}", name.replace("std.", "")), text);
     let harness = Harness::new(&program, &sources);
-    let binary = harness.build("steps.cpp", "g++", &["-O1", "-fsanitize-coverage=trace-pc"]);
+    let binary = harness.build(
+        "steps.cpp",
+        "g++",
+        &["-O1", "-Wconversion", "-Wsign-conversion", "-fsanitize-coverage=trace-pc"],
+    );
     let mut input = String::new();
     let sizes = [4, 8];
     for (_, message, bytes) in attacks {

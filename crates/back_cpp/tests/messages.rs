@@ -115,8 +115,7 @@ fn makings(program: &Program, grammar: &Grammar<'_>, cases: &[Case<'_>], count: 
 fn agree(name: &str, text: &str, cases: &[Case<'_>]) {
     let (program, sources) = program(name, text);
     let harness = Harness::new(&program, &sources);
-    let binary =
-        harness.build("main.cpp", "g++", &["-O0", "-Wconversion", "-Wsign-conversion", "-fsanitize=address,undefined"]);
+    let binary = harness.build("main.cpp", "clang++-16", &["-O0", "-fsanitize=address,undefined"]);
     let grammar = Grammar::new(&program);
     let mut input = String::new();
     let inputs = || cases.iter().flat_map(|(message, all)| all.iter().map(move |one| (*message, one)));
