@@ -426,5 +426,5 @@ fn they_hold_in_simulated_worlds() {
     if std::env::var_os("FLUX_SIMULATION_SEEDS").is_some() {
         return support::holds_in_simulated_worlds(program(), &all);
     }
-    (0..30).for_each(|seed| support::holds_in_world(program(), &all, seed));
+    (0..support::worlds(30)).for_each(|seed| support::holds_in_world(program(), &all, seed));
 }

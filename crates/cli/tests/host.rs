@@ -306,9 +306,8 @@ impl Aggregator {
 
     fn line(port: u16, reducer: &TcpListener, weight: u32) -> String {
         let to = reducer.local_addr().unwrap();
-        format!(
-            "hadoop ../aggregators/hadoop.flick weight={weight}\n  -- --mappers=127.0.0.1:{port}*4 --reducer=connect:{to} --flux-workers=2\n"
-        )
+        let options = format!("--mappers=127.0.0.1:{port}*4 --reducer=connect:{to} --flux-workers=2");
+        format!("hadoop ../aggregators/hadoop.flick weight={weight}\n  -- {options}\n")
     }
 
     fn log(&self) -> String {
@@ -322,8 +321,8 @@ impl Aggregator {
         assert!(said.status.success() && text(&said.stdout).contains("hadoop is replaced"), "{}", text(&said.stderr));
     }
 
-    /// A run with all its clients, of which each has sent so many bytes, one at least; and its connection to the reducer,
-    /// which is made then.
+    /// A run with all its clients, of which each has sent so many bytes, one at least; and its connection to the
+    /// reducer, which is made then.
     fn begin(&self, sent: usize) -> (Vec<TcpStream>, TcpStream) {
         self.go_on(vec![], sent)
     }

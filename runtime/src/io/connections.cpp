@@ -482,8 +482,8 @@ void connections::pass_on_idle() noexcept
     }
 }
 
-// Nobody new comes any more, so these wait in vain here: nothing was read of them, and they come to the next server as if
-// they had not been here.
+// Nobody new comes any more, so these wait in vain here: nothing was read of them, and they come to the next server as
+// if they had not been here.
 void connections::pass_on_group(std::vector<connection *> &group) noexcept
 {
     std::erase_if(group, [this](connection *each) {
