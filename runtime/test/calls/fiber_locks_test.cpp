@@ -295,6 +295,9 @@ TEST(ThreadLocks, AThreadThatIsCancelledInAWaitHasItsLock)
 
 TEST(ThreadLocks, WhoDoesNotHaveTheLockIsToldSoAtOnce)
 {
+    if (flux::thread_sanitizer) {
+        GTEST_SKIP() << "it is a fault of the program, which the sanitizer reports";
+    }
     pthread_mutex_t lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
     pthread_cond_t signalled = PTHREAD_COND_INITIALIZER;
     EXPECT_EQ(pthread_cond_wait(&signalled, &lock), EPERM);
