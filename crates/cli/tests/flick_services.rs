@@ -14,21 +14,14 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+use support::hadoop::{MAPPERS, REDUCER};
 use support::memcached::{self, NO_OPERATION, opaque_of, request};
 use support::{Server, folder, sanitized, text};
 
 /// Both kinds of I/O; processes run on event loops alone.
 const LOOPS: [&[&str]; 2] = [&["--flux-workers=2", "--flux-io=reactor"], &["--flux-workers=2", "--flux-io=proactor"]];
 
-/// What mappers of Hadoop's example WordCount give, written by Hadoop.
-const MAPPERS: [&[u8]; 4] = [
-    include_bytes!("flick_services/mapper_0.ifile"),
-    include_bytes!("flick_services/mapper_1.ifile"),
-    include_bytes!("flick_services/mapper_2.ifile"),
-    include_bytes!("flick_services/mapper_3.ifile"),
-];
-/// What the aggregator makes of these, and what Hadoop reads in that.
-const REDUCER: &[u8] = include_bytes!("flick_services/reducer.ifile");
+/// What Hadoop reads in what the aggregator makes.
 const READ_BY_HADOOP: &str = include_str!("flick_services/reducer.txt");
 
 /// A service of the examples, built.

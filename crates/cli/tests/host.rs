@@ -20,6 +20,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+use support::hadoop::{MAPPERS, REDUCER};
 use support::{LIMIT, Server, flux, free_port, text, wait_for};
 
 /// Sends back what it is sent.
@@ -269,13 +270,6 @@ struct Aggregator {
 }
 
 const HADOOP: &str = include_str!("../../../examples/hadoop/hadoop.flick");
-const MAPPERS: [&[u8]; 4] = [
-    include_bytes!("flick_services/mapper_0.ifile"),
-    include_bytes!("flick_services/mapper_1.ifile"),
-    include_bytes!("flick_services/mapper_2.ifile"),
-    include_bytes!("flick_services/mapper_3.ifile"),
-];
-const REDUCER: &[u8] = include_bytes!("flick_services/reducer.ifile");
 
 impl Aggregator {
     /// It is built already.

@@ -2,6 +2,8 @@
 
 #include "../support/running_source.hpp"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <barrier>
 #include <cerrno>
@@ -15,6 +17,7 @@
 #include <semaphore>
 #include <shared_mutex>
 #include <stdexcept>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -291,6 +294,47 @@ TEST(ThreadLocks, AThreadThatIsCancelledInAWaitHasItsLock)
     ASSERT_EQ(pthread_join(thread, &ended_with), 0);
     EXPECT_EQ(ended_with, PTHREAD_CANCELED);
     EXPECT_EQ(shared.unlocked, 0);
+}
+
+TEST(ThreadLocks, AChildOfAForkSignalsWhateverThreadsDidMeanwhile)
+{
+    if (flux::thread_sanitizer) {
+        GTEST_SKIP() << "the sanitizer has locks of its own, which a fork may leave taken";
+    }
+    // Those that threads use the C library may have left half changed: the child has others.
+    std::array<pthread_cond_t, 64> all;
+    std::array<pthread_cond_t, 64> of_child;
+    all.fill(PTHREAD_COND_INITIALIZER);
+    of_child.fill(PTHREAD_COND_INITIALIZER);
+    std::atomic<bool> is_over{false};
+    const auto waits = [&] {
+        std::mutex lock;
+        while (!is_over) {
+            for (pthread_cond_t &each : all) {
+                const std::lock_guard guard(lock);
+                const std::timespec past{};
+                pthread_cond_timedwait(&each, lock.native_handle(), &past);
+            }
+        }
+    };
+    std::array<std::thread, 4> others;
+    std::generate(others.begin(), others.end(), [&] { return std::thread(waits); });
+    bool has_ended = true;
+    for (int times = 0; has_ended && times < 300; ++times) {
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(10);
+            for (pthread_cond_t &each : of_child) {
+                pthread_cond_signal(&each);
+            }
+            _exit(0);
+        }
+        int status = 0;
+        has_ended = waitpid(child, &status, 0) == child && WIFEXITED(status);
+        EXPECT_TRUE(has_ended) << "fork " << times;
+    }
+    is_over = true;
+    std::for_each(others.begin(), others.end(), [](std::thread &each) { each.join(); });
 }
 
 TEST(ThreadLocks, WhoDoesNotHaveTheLockIsToldSoAtOnce)

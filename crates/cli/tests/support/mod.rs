@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each of the tests uses its part")]
 
 pub mod backend;
+pub mod hadoop;
 pub mod memcached;
 pub mod proxy;
 pub mod sanitized;
