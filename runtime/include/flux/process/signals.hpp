@@ -15,6 +15,7 @@
 
 #include "flux/moment.hpp"
 
+#include <csignal>
 #include <pthread.h>
 
 namespace flux {
@@ -45,6 +46,26 @@ class interrupts
 
     /// Interrupts the system call that the thread waits in, if it waits in one now.
     void interrupt(pthread_t thread) const noexcept;
+};
+
+/// No signal comes to the calling thread as long as there is one of these, nor ever to a thread that it starts
+/// meanwhile. What runs in a signal may be the program's, and end the process: that waits for the runtime's own threads,
+/// so it is not to run on one of them, not even before the first line of its function.
+class signals_blocked
+{
+  public:
+    signals_blocked() noexcept
+    {
+        sigset_t all;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before_);
+    }
+    ~signals_blocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    signals_blocked(const signals_blocked &) = delete;
+    signals_blocked &operator=(const signals_blocked &) = delete;
+
+  private:
+    sigset_t before_;
 };
 
 } // namespace flux
