@@ -222,6 +222,7 @@ void end::passed_on() noexcept
 {
     if (is_ordered_ && std::exchange(is_last_, false)) {
         of_->order().answered({channel_, element_});
+        of_->pass_next_held();
     }
 }
 

@@ -312,10 +312,19 @@ void run::pass_on(replies &of, std::size_t to, const flux::message &what, bool i
 // Whoever passes one on already goes on with what that changes.
 void run::pass_held(replies &of) noexcept
 {
+    if (!is_passing_) {
+        is_passing_ = true;
+        of.pass_held(*this);
+        is_passing_ = false;
+        pass_next_held();
+    }
+}
+
+void run::pass_next_held() noexcept
+{
     if (std::exchange(is_passing_, true)) {
         return;
     }
-    of.pass_held(*this);
     for (const reply_order::place *next = order_.next(); next != nullptr; next = order_.next()) {
         const auto &all = coming_[next->channel];
         if (next->element >= all.size() || all[next->element] == nullptr || !all[next->element]->pass_held(*this)) {

@@ -110,6 +110,8 @@ class run : public std::enable_shared_from_this<run>
     void pass_on(replies &of, std::size_t to, const flux::message &what, bool is_last) noexcept;
     /// What is held among these, or is the next in the order, may have its turn: then it is sent on.
     void pass_held(replies &of) noexcept;
+    /// The same of the next in the order alone.
+    void pass_next_held() noexcept;
     /// Waits for that, as the connection is one of the run's own now. Gives 0, or the error of the wait.
     int await_passed_on(const end &own) noexcept;
 

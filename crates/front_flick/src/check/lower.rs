@@ -678,14 +678,19 @@ pub(super) fn rules_for<'syntax>(
 }
 
 /// The channel to which the only rule of another sends all that comes, as it is; none where it is looked at, as there
-/// is a rule for what goes wrong with one of them.
+/// is a rule for what goes wrong with the one, or with what is sent to the other.
 fn passed_on(process: &Process<'_>, channels: &[Channel<'_>], at: usize) -> Option<u32> {
     let from = channels.get(at)?;
     let rules = rules_for(process, from.name, None);
     let [rule] = rules.as_slice() else { return None };
     let [Expression { form: Form::Name(name), .. }] = rule.steps.as_slice() else { return None };
     let to = channels.iter().position(|channel| channel.name == &*name.own)?;
-    let is_judged = |rule: &Rule<'_>| rule.event.is_some() && [from.name, &*name.own].contains(&rule.channel.as_str());
+    let is_judged = |rule: &Rule<'_>| match rule.event {
+        None => false,
+        Some((Event::Broken | Event::Unreachable, _)) => [from.name, &*name.own].contains(&rule.channel.as_str()),
+        // Of what comes from a channel, or of a rule for that.
+        Some((Event::Malformed | Event::Failed, _)) => rule.channel.as_str() == from.name,
+    };
     if process.rules.iter().any(is_judged) {
         return None;
     }
