@@ -40,7 +40,7 @@ fn flux_build(folder: &Path, name: &str) -> String {
 }
 
 fn try_flux_build(folder: &Path, name: &str) -> (bool, String) {
-    let output = flux(folder, &["build", &format!("{name}.flux")]);
+    let output = flux(folder, &["build", "--debug", &format!("{name}.flux")]);
     (output.status.success(), text(&output.stderr))
 }
 

@@ -30,6 +30,8 @@ use std::time::{Duration, Instant};
 const FLOWS: u32 = 5000;
 /// Flows of each run under a sanitizer.
 const SANITIZED_FLOWS: u32 = 1500;
+/// How all but the first are built: to compile what is optimised takes up to a minute.
+const DEBUG: &[&str] = &["--debug"];
 /// A server that takes longer than this hangs; its own patience is half of it.
 const PATIENCE: Duration = Duration::from_secs(400);
 /// No run has more event loops.
@@ -56,7 +58,7 @@ fn the_server_goes_the_ways_of_the_reference() {
 fn replicable_sources_make_the_same_flows() {
     let shape = Shape { replicable: true, ..parallel() };
     for program in worthwhile(5000, &shape).take(setting("FLUX_RANDOM_PROGRAMS", 1)) {
-        let test = Test::build("replicable_sources_make_the_same_flows", &program, FLOWS, &[]);
+        let test = Test::build("replicable_sources_make_the_same_flows", &program, FLOWS, DEBUG);
         test.check(&["--flux-runtime=thread", "--flux-max-flows=32"]);
         test.check(&["--flux-runtime=pool", "--flux-workers=8"]);
         test.check(&["--flux-runtime=event", "--flux-workers=1"]);
@@ -71,7 +73,7 @@ fn replicable_sources_make_the_same_flows() {
 fn simulated_loops_make_the_same_flows() {
     let shape = Shape { sources: 1, replicable: true, ..parallel() };
     for program in worthwhile(6000, &shape).take(setting("FLUX_RANDOM_PROGRAMS", 1)) {
-        let test = Test::build("simulated_loops_make_the_same_flows", &program, SANITIZED_FLOWS, &[]);
+        let test = Test::build("simulated_loops_make_the_same_flows", &program, SANITIZED_FLOWS, DEBUG);
         test.check(&["--flux-runtime=event", "--flux-workers=1"]);
         for seed in 0..20 {
             test.check(&[&format!("--flux-io=simulation:{seed}")]);
@@ -85,7 +87,7 @@ fn simulated_loops_make_the_same_flows() {
 fn nested_constraints_hold_and_nothing_hangs() {
     let shape = Shape { abstract_constraints: true, ..Shape::default() };
     for program in worthwhile(3000, &shape).take(setting("FLUX_RANDOM_PROGRAMS", 1)) {
-        let test = Test::build("nested_constraints_hold_and_nothing_hangs", &program, FLOWS, &[]);
+        let test = Test::build("nested_constraints_hold_and_nothing_hangs", &program, FLOWS, DEBUG);
         test.check(&["--flux-runtime=thread", "--flux-max-flows=64"]);
         test.check(&["--flux-runtime=pool", "--flux-workers=8"]);
         test.check(&["--flux-runtime=event", "--flux-workers=2"]);
@@ -97,7 +99,7 @@ fn nested_constraints_hold_and_nothing_hangs() {
 #[test]
 fn parallel_steps_go_all_ways_at_once() {
     for program in worthwhile(4000, &parallel()).take(setting("FLUX_RANDOM_PROGRAMS", 1)) {
-        let test = Test::build("parallel_steps_go_all_ways_at_once", &program, FLOWS, &[]);
+        let test = Test::build("parallel_steps_go_all_ways_at_once", &program, FLOWS, DEBUG);
         test.check(&["--flux-runtime=thread", "--flux-max-flows=32"]);
         test.check(&["--flux-runtime=pool", "--flux-workers=8"]);
         test.check(&["--flux-runtime=pool", "--flux-workers=1"]);
@@ -110,7 +112,7 @@ fn parallel_steps_go_all_ways_at_once() {
 #[test]
 fn the_thread_sanitizer_finds_nothing() {
     for program in sanitized("thread", 1000) {
-        let sanitize = ["--sanitize", "thread"];
+        let sanitize = ["--sanitize", "thread", "--debug"];
         let test = Test::build("the_thread_sanitizer_finds_nothing", &program, SANITIZED_FLOWS, &sanitize);
         test.check(&["--flux-runtime=thread", "--flux-max-flows=16"]);
         test.check(&["--flux-runtime=pool", "--flux-workers=8"]);
@@ -122,7 +124,6 @@ fn the_thread_sanitizer_finds_nothing() {
 #[test]
 fn the_address_sanitizer_finds_nothing() {
     for program in sanitized("address", 2000) {
-        // Optimised, these checks take a minute to compile.
         let sanitize = ["--sanitize", "address", "--debug"];
         let test = Test::build("the_address_sanitizer_finds_nothing", &program, SANITIZED_FLOWS, &sanitize);
         test.check(&["--flux-runtime=thread", "--flux-max-flows=16"]);
