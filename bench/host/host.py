@@ -3,10 +3,11 @@
 examples/balancer in one process, with a bare web server behind each.
 
 Attack: the first takes as much as it gets in each of four ways (a flood of a closed loop, heads of the largest size,
-clients that ask and never read, once with as much room for answers as the kernel gives them, once with 64 KiB each: what
-fills that room is work of the attackers' kernel, which is the same one here); the others have an open loop at half of what each can have when all four are busy. It
-says how many of their requests were answered in time and their p99, with the attack and without. Those who attack are
-nice (19): they would be on other machines, and are not to take the processors from those who are attacked.
+clients that ask and never read, once with as much room for answers as the kernel gives them, once with 64 KiB each:
+what fills that room is work of the attackers' kernel, which is the same one here); the others have an open loop at half
+of what each keeps up when all four are busy. It says how many of their requests were answered in time and their p99,
+with the attack and without. Those who attack are nice (19): they would be on other machines, and are not to take the
+processors from those who are attacked.
 
 Reload: clients that keep their connections for some requests come without a pause, while the program is replaced again
 and again. A request is lost where a connection fails, or is closed while somebody waits for an answer."""
@@ -111,8 +112,8 @@ def attack(how, port, until):
 
 
 def share_of(bench, seconds):
-    """The highest rate that all four keep up at once, in requests a second, each in an open loop: requests that come one by
-    one cost more than those that a closed loop sends together."""
+    """The highest rate that all four keep up at once, in requests a second, each in an open loop: requests that come
+    one by one cost more than those that a closed loop sends together."""
     def run(rate):
         return [rate_of(each) for each in [bench.timed(name, seconds, rate) for name in NAMES]]
     rate = statistics.mean(each for each, _ in run(0))
