@@ -117,9 +117,11 @@ def share_of(bench, seconds):
     def run(rate):
         return [rate_of(each) for each in [bench.timed(name, seconds, rate) for name in NAMES]]
     rate = statistics.mean(each for each, _ in run(0))
-    while min(answered for answered, _ in run(rate)) < KEPT_UP * rate:
+    while True:
+        print(f"all four at {rate:.0f} requests a second", file=sys.stderr, flush=True)
+        if min(answered for answered, _ in run(rate)) >= KEPT_UP * rate:
+            return rate
         rate *= STEP
-    return rate
 
 
 def attacks(bench, options):

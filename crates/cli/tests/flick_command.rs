@@ -171,3 +171,53 @@ fun made : (key : uint32, value : int32) -> (kv)
     assert!(!merging("key : uint32; value : int32 &requires = $$ < 100;", sum));
     assert!(!merging("key : uint32; value : int32; if (self.value > 3) { more : int8; }", sum));
 }
+
+/// Replies that only go on have no flow each, unless a rule is for what goes wrong with them, or with who gets them.
+#[test]
+fn what_only_goes_on_has_no_flow_of_its_own() {
+    let folder = folder("flick_command", "goes_on");
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/memcached_proxy/text.flick");
+    let proxy = std::fs::read_to_string(example).unwrap();
+    let events = [
+        ("malformed client", true),
+        ("failed client", true),
+        ("broken client", false),
+        ("malformed backends", false),
+        ("failed backends", false),
+        ("broken backends", false),
+        ("unreachable backends", false),
+    ];
+    for (event, goes_on) in events {
+        std::fs::write(folder.join("text.flick"), proxy.replace("malformed client", event)).unwrap();
+        let made = flux(&folder, &["ir", "text.flick"]);
+        assert!(made.status.success(), "{event}: {}", text(&made.stderr));
+        assert_eq!(text(&made.stdout).contains("flick.PassBatch"), goes_on, "{event}");
+    }
+}
+
+/// Rules for several channels, and for what goes wrong there, may ask the same of a channel.
+#[test]
+fn several_rules_ask_the_same_of_a_channel() {
+    let folder = folder("flick_command", "asked");
+    let program = "\
+type kv : record
+  key : string{64}
+
+proc Ask : (kv/kv client, kv/- other, [kv/kv] backends)
+  | client => choose(backends)
+  | other => choose(backends)
+  | backends => client
+  | error failed backends => say(backends)
+
+fun choose : ([-/kv] backends, x : kv) -> ()
+  if len(x.key) > 3: x => backends[hash(x.key) mod len(backends)]
+  else:
+    for backend in backends: x => backend
+
+fun say : ([-/kv] backends, why : string) -> ()
+  for backend in backends: kv(key: \"failed\") => backend
+";
+    std::fs::write(folder.join("asked.flick"), program).unwrap();
+    let built = flux(&folder, &["build", "--debug", "--generate-only", "asked.flick"]);
+    assert!(built.status.success(), "{}", text(&built.stderr));
+}

@@ -216,4 +216,20 @@ TEST(Signals, InterruptsAreTakenBackByTheLast)
     EXPECT_FALSE(is_caught(SIGURG));
 }
 
+TEST(Signals, NoneComesToAThreadThatIsMadeWhileTheyAreBlocked)
+{
+    const auto blocks_all = [] {
+        sigset_t blocked;
+        pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+        return sigismember(&blocked, SIGINT) == 1 && sigismember(&blocked, SIGURG) == 1;
+    };
+    bool made_blocks_all = false;
+    {
+        const flux::signals_blocked blocked;
+        std::thread([&] { made_blocks_all = blocks_all(); }).join();
+    }
+    EXPECT_TRUE(made_blocks_all);
+    EXPECT_FALSE(blocks_all());
+}
+
 } // namespace

@@ -3,17 +3,17 @@
 //!
 //! ```text
 //! source flick.Faults("Proxy(…): …; broken backends", 1, 0, backends) => Proxy_backends_broken;
-//! Proxy_backends_broken = Proxy_backends_broken_all;
-//! Proxy_backends_broken_all = Proxy_backends_broken_rules -> flick.Answer;
-//! handle error Proxy_backends_broken_all => flick.GiveUp;
+//! Proxy_backends_broken = Proxy_backends_broken_whole;
+//! Proxy_backends_broken_whole = Proxy_backends_broken_rules -> flick.Answer;
+//! handle error Proxy_backends_broken_whole => flick.GiveUp;
 //! ```
 //!
 //! Where a channel has rules for `failed`, a handler of its other rules tells that source:
 //!
 //! ```text
-//! Proxy_client = Proxy_client_all;
-//! Proxy_client_all = Proxy_client_rules -> flick.Deliver;
-//! handle error Proxy_client_all => Proxy_client_fails;
+//! Proxy_client = Proxy_client_whole;
+//! Proxy_client_whole = Proxy_client_rules -> flick.Deliver;
+//! handle error Proxy_client_whole => Proxy_client_fails;
 //! Proxy_client_fails = flick.Fail(0);
 //! ```
 
@@ -78,7 +78,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             parameter("flick::trouble", "wrong", span),
             parameter_of(&answer.given, "message", span),
         ];
-        let all = self.chain_node(&format!("{name}_all"), (inputs.clone(), vec![]), steps, vec![], span);
+        let all = self.chain_node(&format!("{name}_whole"), (inputs.clone(), vec![]), steps, vec![], span);
         let give_up = self.standard("GiveUp")?;
         self.handle(all, give_up, span);
         let target = self.chain_node(&name, (inputs, vec![]), vec![(all, vec![])], vec![], span);
@@ -101,7 +101,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
     ) -> Checked<Vec<(NodeId, Vec<Constant>)>> {
         let span = process.span;
         let inputs = self.scope.program.nodes[target].inputs().to_vec();
-        let all = self.chain_node(&format!("{name}_all"), (inputs, vec![]), steps, vec![], span);
+        let all = self.chain_node(&format!("{name}_whole"), (inputs, vec![]), steps, vec![], span);
         let inputs = vec![
             parameter("flux::connection *", "connection", span),
             parameter("flick::instance", "self", span),

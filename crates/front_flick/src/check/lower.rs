@@ -423,12 +423,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         let (mut steps, mut inputs, mut outputs) = (vec![], vec![], vec![]);
         for fact in &needs.facts {
             let told = parameter_of(&fact.ty(), &fact.name(channels), span);
-            let channel = channels.get(fact.channel() as usize).ok_or(Reported)?;
-            let asks = self.standard(fact.node())?;
-            let constants = vec![number(fact.channel() as usize), Constant::Option(channel.binding)];
-            let own = format!("{}_{}", process.name.text, told.name);
-            let signature = (vec![instance()], vec![told.clone()]);
-            steps.push((self.chain_node(&own, signature, vec![(asks, constants)], vec![], span), vec![]));
+            steps.push((self.telling(process, channels, fact, &told)?, vec![]));
             inputs.push(told);
         }
         for at in needs.state.keys() {
@@ -477,6 +472,26 @@ impl<'syntax> Checker<'syntax, '_, '_> {
     /// A node of this module.
     fn own_node(&self, name: &str) -> Option<NodeId> {
         self.scope.node(self.scope.module(), name)
+    }
+
+    /// `Proxy_backends_count`: a fact of a channel, the same for all rules.
+    fn telling(
+        &mut self,
+        process: &'syntax Process<'syntax>,
+        channels: &[Channel<'syntax>],
+        fact: &Fact,
+        told: &ModelParameter,
+    ) -> Checked<NodeId> {
+        let name = format!("{}_{}", process.name.text, told.name);
+        if let Some(known) = self.own_node(&name) {
+            return Ok(known);
+        }
+        let span = process.span;
+        let channel = channels.get(fact.channel() as usize).ok_or(Reported)?;
+        let constants = vec![number(fact.channel() as usize), Constant::Option(channel.binding)];
+        let asks = vec![(self.standard(fact.node())?, constants)];
+        let signature = (vec![parameter("flick::instance", "self", span)], vec![told.clone()]);
+        Ok(self.chain_node(&name, signature, asks, vec![], span))
     }
 
     /// `Proxy_load_seen`: the state of an instance, or of all.

@@ -3,9 +3,9 @@
 //!
 //! ```text
 //! source flick.Gather("Greet(client): client > client", 0, client) => Greet;
-//! Greet = Greet_all;
-//! Greet_all = flick.Enter(0) -> Greet_rules -> flick.Bind(0, client) -> flick.Conclude;
-//! handle error Greet_all => flick.Abandon;
+//! Greet = Greet_whole;
+//! Greet_whole = flick.Enter(0) -> Greet_rules -> flick.Bind(0, client) -> flick.Conclude;
+//! handle error Greet_whole => flick.Abandon;
 //! ```
 //!
 //! One that merges what its channels give is in [`super::fold`].
@@ -31,7 +31,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         steps.push((self.standard("Conclude")?, vec![]));
 
         let inputs = vec![parameter("flick::instance", "self", span)];
-        let all = self.chain_node(&format!("{name}_all"), (inputs.clone(), vec![]), steps, vec![], span);
+        let all = self.chain_node(&format!("{name}_whole"), (inputs.clone(), vec![]), steps, vec![], span);
         let abandon = self.standard("Abandon")?;
         self.handle(all, abandon, span);
         let target = self.chain_node(name, (inputs, vec![]), vec![(all, vec![])], vec![], span);
