@@ -395,9 +395,6 @@ fn who_leaves_has_all_of_its_replies() {
 fn a_server_that_is_slow_keeps_its_place() {
     let [first, second] = [(); 2].map(|()| memcached::server());
     let server = proxy(&[&first, &second], "", LOOPS[0]);
-    let signal = |what: &str| {
-        assert!(Command::new("kill").args([what, &first.id().to_string()]).status().unwrap().success());
-    };
     let (mut sets, mut gets, mut wanted) = (String::new(), String::new(), String::new());
     for key in 0..20 {
         write!(sets, "set k{key} 0 0 2 noreply\r\n{key:02}\r\n").unwrap();
@@ -405,11 +402,11 @@ fn a_server_that_is_slow_keeps_its_place() {
         write!(wanted, "VALUE k{key} 0 2\r\n{key:02}\r\nEND\r\n").unwrap();
     }
     assert_eq!(replies(&server, &sets), END);
-    signal("-STOP");
+    first.stop();
     let found = std::thread::scope(|scope| {
         let found = scope.spawn(|| replies(&server, &gets));
         std::thread::sleep(std::time::Duration::from_millis(100));
-        signal("-CONT");
+        first.signal("-CONT");
         found.join().unwrap()
     });
     assert_eq!(found, wanted + END);
@@ -421,9 +418,6 @@ fn what_comes_behind_a_reply_that_is_lost_is_nobodys() {
     for bound in ["", "; shared"] {
         let [first, second] = [(); 2].map(|()| memcached::server());
         let server = proxy(&[&first, &second], bound, LOOPS[0]);
-        let signal = |what: &str| {
-            assert!(Command::new("kill").args([what, &first.id().to_string()]).status().unwrap().success());
-        };
         let (mut sets, mut asked, mut wanted) = (String::new(), String::new(), String::new());
         for key in 0..20 {
             write!(sets, "set k{key} 0 0 2 noreply\r\n{key:02}\r\n").unwrap();
@@ -431,11 +425,11 @@ fn what_comes_behind_a_reply_that_is_lost_is_nobodys() {
             write!(wanted, "TOUCHED\r\nVALUE k{key} 0 2\r\n{key:02}\r\nEND\r\n").unwrap();
         }
         assert_eq!(replies(&server, &sets), END);
-        signal("-STOP");
+        first.stop();
         let mut client = server.connect();
         client.write_all(asked.as_bytes()).unwrap();
         std::thread::sleep(std::time::Duration::from_millis(200));
-        signal("-KILL");
+        first.signal("-KILL");
         let mut found = vec![];
         client.read_to_end(&mut found).unwrap();
         assert!(found.len() < wanted.len() && wanted.as_bytes().starts_with(&found), "{bound}: {}", text(&found));

@@ -198,6 +198,18 @@ impl Server {
         assert!(Command::new("kill").args([which, &self.id().to_string()]).status().unwrap().success());
     }
 
+    /// Has it stand still: all of its threads do, which one of them sees to when it has a processor.
+    pub fn stop(&self) {
+        self.signal("-STOP");
+        let threads = format!("/proc/{}/task", self.id());
+        let stands = |stat: String| stat.rsplit(") ").next().is_some_and(|state| state.starts_with('T'));
+        wait_for("the server's stop", || {
+            let all = std::fs::read_dir(&threads).unwrap();
+            let mut stats = all.map(|thread| std::fs::read_to_string(thread.unwrap().path().join("stat")).unwrap());
+            stats.all(stands).then_some(())
+        });
+    }
+
     /// How it has ended, if it has.
     pub fn try_wait(&mut self) -> Option<ExitStatus> {
         self.process.try_wait().unwrap()
