@@ -166,6 +166,13 @@ void running_server::finish()
     strategy_->finish();
 }
 
+void running_server::let_go()
+{
+    if (strategy_ != nullptr) {
+        strategy_->let_go();
+    }
+}
+
 // What its strategy knows, and the peers that nobody has accepted yet.
 loop_facts running_server::facts_of_loops(facts_wanted wanted)
 {

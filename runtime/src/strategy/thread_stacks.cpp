@@ -3,8 +3,10 @@
 #include "flux/event/stack.hpp"
 
 #include <cerrno>
+#include <chrono>
 #include <new>
 #include <sys/mman.h>
+#include <thread>
 
 namespace flux {
 
@@ -131,6 +133,10 @@ void thread_stacks::leave() noexcept
     std::unique_ptr<place> first;
     {
         const std::lock_guard alone(lock_);
+        if (let_go_) {
+            pthread_detach(place::own->thread); // it runs on this stack, which stays mapped
+            return;
+        }
         if (kept_ == most_kept) {
             first = taken_out(left_.first());
         }
@@ -145,6 +151,11 @@ void thread_stacks::leave() noexcept
 void thread_stacks::join() noexcept
 {
     const std::lock_guard alone(lock_);
+    join_all();
+}
+
+void thread_stacks::join_all() noexcept
+{
     while (!left_.empty()) {
         const std::unique_ptr<place> each = taken_out(left_.first());
         if (each->is_of_caller()) {
@@ -153,6 +164,19 @@ void thread_stacks::join() noexcept
         } else {
             pthread_join(each->thread, nullptr);
         }
+    }
+}
+
+void thread_stacks::let_go() noexcept
+{
+    // A process may end in its action on a signal, which may have come to a thread that has the lock.
+    constexpr int tries = 100;
+    for (int number = 0; number < tries; ++number) {
+        if (const std::unique_lock alone(lock_, std::try_to_lock); alone.owns_lock()) {
+            let_go_ = true;
+            return join_all();
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
 }
 

@@ -99,6 +99,15 @@ TEST(ThreadStacks, OfManyThreadsSoManyAreKept)
     EXPECT_EQ(all.stacks.kept(), 0U);
 }
 
+TEST(ThreadStacks, WhoLeavesAfterAllWereLetGoIsNotKept)
+{
+    crowd all;
+    all.come(3);
+    all.stacks.let_go();
+    all.go(3);
+    EXPECT_EQ(all.stacks.kept(), 0U);
+}
+
 TEST(ThreadStacks, AreAsLargeAsThreadsHaveThemByDefault)
 {
     pthread_attr_t usual;

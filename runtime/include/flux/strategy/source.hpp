@@ -186,8 +186,9 @@ class source
     std::atomic<flow *> making_{nullptr};
     std::atomic<bool> ended_{false};
     std::thread thread_;
-    // Of its thread: the clock of what it has had of processors, and what that was at its end; negative before.
-    clockid_t cpu_clock_{};
+    // Of its thread, which says so itself: the clock of what it has had of processors, and what that was at its end;
+    // negative before.
+    std::atomic<clockid_t> cpu_clock_{};
     std::atomic<std::int64_t> cpu_time_at_end_ns_{-1};
 };
 

@@ -43,6 +43,10 @@ class thread_stacks
     /// Waits until those are gone that have left, the calling thread aside, and gives back their stacks.
     void join() noexcept;
 
+    /// The process ends while others may run: joins those that have left, as `join` does, and those that leave from now
+    /// on are nobody's to join.
+    void let_go() noexcept;
+
     /// How many have left whose stacks are here.
     std::size_t kept() const noexcept;
 
@@ -51,12 +55,14 @@ class thread_stacks
 
     std::unique_ptr<place> take() noexcept;
     std::unique_ptr<place> taken_out(place *one) noexcept;
+    void join_all() noexcept;
 
     const std::size_t size_;
     mutable std::mutex lock_;
     // Who has left for longest comes first.
     intrusive_list<place> left_;
     std::size_t kept_ = 0;
+    bool let_go_ = false;
 };
 
 } // namespace flux
