@@ -629,7 +629,8 @@ fn memory_does_not_grow_with_what_is_merged() {
             most_memory(server.id())
         };
         let (little, much) = (streamed(20_000), streamed(320_000));
-        // What is kept for connections grows at first, with what comes at once.
-        assert!(much < little + 8_192, "{loops:?}: {little} KiB for 3.4 MiB, {much} KiB for 54 MiB");
+        // What is kept for connections grows at first, with what comes at once: by 1 to 9 MiB, as others leave the
+        // server time, and then no more, however much goes through.
+        assert!(much < little + 16_384, "{loops:?}: {little} KiB for 3.4 MiB, {much} KiB for 54 MiB");
     }
 }
