@@ -163,6 +163,14 @@ def predictions(flux, profile, capacity, measured):
     return predicted
 
 
+def build(flux):
+    """The two servers, and the pictures of the first."""
+    image, bank = f"{ROOT}/examples/image", f"{ROOT}/examples/bank"
+    subprocess.run([f"{image}/setup"], check=True, stdout=sys.stderr)
+    subprocess.run([flux, "build", "image.flux", "-l", "turbojpeg"], cwd=image, check=True)
+    subprocess.run([flux, "build", "bank.flux"], cwd=bank, check=True)
+
+
 def bank_profile():
     """What the bank measures while it transfers."""
     with tempfile.TemporaryDirectory() as folder:
@@ -181,6 +189,7 @@ def main():
     arguments.add_argument("--into", default=f"{ROOT}/docs/figures", help="the folder for the drawings")
     chosen = arguments.parse_args()
     os.makedirs(chosen.into, exist_ok=True)
+    build(chosen.flux)
 
     def write(name, drawing):
         with open(os.path.join(chosen.into, name), "w", encoding="utf-8") as file:
