@@ -622,7 +622,8 @@ void end::finish() noexcept
     settle();
 }
 
-// The peer's answer to that is the end of its own; one that has sent that already is closed now.
+// The peer's answer to that is the end of its own; one whose end was received already is closed now, and one whose end
+// has come and is received next is closed then.
 void end::end_output() noexcept
 {
     if (through_ == nullptr) {
@@ -634,7 +635,7 @@ void end::end_output() noexcept
         through_ = nullptr;
         of_->forget(*this);
         on_->close_softly();
-    } else {
+    } else if (!through_->peer_has_ended()) {
         through_->end_output();
     }
 }

@@ -567,6 +567,23 @@ TYPED_TEST(Io, WhatHasBeenReceivedIsNotToldAgain)
     });
 }
 
+TYPED_TEST(Io, TheEndIsToldHoweverMuchWasReceivedBeforeIt)
+{
+    this->run([this] {
+        place server(this->io);
+        plain_peer peer(server.listener->local());
+        auto accepted = server.accept();
+        EXPECT_FALSE(accepted->peer_has_ended());
+        int owner = 0;
+        peer.send("whole");
+        peer.end_output();
+        EXPECT_EQ(receive(*accepted, 5), "whole");
+        EXPECT_TRUE(server.arrivals->watch(*accepted, &owner).has_value());
+        EXPECT_EQ((*server.arrivals->next()).owner, &owner);
+        EXPECT_EQ(receive_all(*accepted), "");
+    });
+}
+
 TYPED_TEST(Io, WhatIsForgottenIsNotTold)
 {
     this->run([this] {

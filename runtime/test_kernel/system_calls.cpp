@@ -255,6 +255,11 @@ int flux::system_call::accept(int listener, sockaddr *peer, socklen_t *size, int
     return ::accept4(listener, peer, size, flags);
 }
 
+int flux::system_call::connect(int socket, const sockaddr *to, socklen_t size) noexcept
+{
+    return ::connect(socket, to, size);
+}
+
 int flux::system_call::wait(int epoll, std::span<epoll_event> into, const timespec *longest) noexcept
 {
     return ::epoll_pwait2(epoll, into.data(), static_cast<int>(into.size()), longest, nullptr);

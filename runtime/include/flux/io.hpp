@@ -127,6 +127,12 @@ class stream
     /// Whether `receive` may have something to give, as far as that is known at once.
     virtual bool has_input() noexcept { return false; }
 
+    /// Whether `has_input` asks the kernel what a receive that does not wait would ask it as well.
+    virtual bool looks_by_receiving() const noexcept { return false; }
+
+    /// Whether it is known already that the peer sends no more; there may be bytes before its end.
+    virtual bool peer_has_ended() const noexcept { return false; }
+
     /// What it has received itself and nobody was given: nothing; bytes; or a part of something that gives no bytes
     /// before its rest has come, such as half a record of TLS, or half a handshake.
     enum class held_input : unsigned char { nothing, bytes, part };

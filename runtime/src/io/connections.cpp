@@ -98,7 +98,7 @@ connections::~connections()
 io_result<connection *> connections::next() noexcept
 {
     while (true) {
-        const io_result<connection *> ready = next_with_input();
+        const io_result<connection *> ready = next_with_input(false);
         if (!ready.has_value() || layer_ == nullptr || first_given_ == first_given::at_once || has_bytes(**ready)) {
             if (ready.has_value()) {
                 served(**ready);
@@ -134,6 +134,8 @@ io_result<connection *> connections::next(message_parse &into, last_words *told,
 {
     told_ = told;
     other_ = other;
+    // `first` looks only at those who have sent something.
+    const bool receives = first == nullptr;
     // What came together with the last message is most often messages, too.
     if (asks_more_ != nullptr && first == nullptr && asks_more_->has_only_unread()) {
         connection &same = *std::exchange(asks_more_, nullptr);
@@ -148,7 +150,7 @@ io_result<connection *> connections::next(message_parse &into, last_words *told,
         }
     }
     while (true) {
-        const io_result<connection *> ready = next_with_input();
+        const io_result<connection *> ready = next_with_input(receives);
         if (!ready.has_value()) {
             return ready;
         }
@@ -167,8 +169,8 @@ io_result<connection *> connections::next(message_parse &into, last_words *told,
     }
 }
 
-// The caller owns it.
-io_result<connection *> connections::next_with_input() noexcept
+// The caller owns it. One that has just come may have none where the caller receives from it next, without waiting.
+io_result<connection *> connections::next_with_input(bool receives) noexcept
 {
     while (true) {
         // Whatever the source has waited for since it looked last, a flow may have given one back meanwhile.
@@ -215,7 +217,9 @@ io_result<connection *> connections::next_with_input() noexcept
         }
         if (connection *const fresh = add(std::move(*(*came).somebody))) {
             // One that has asked already is served before the next is accepted: that one others can have.
-            if (first_given_ == first_given::at_once || fresh->through_->has_input()) {
+            stream &by = *fresh->through_;
+            const bool is_asked_next = receives && by.looks_by_receiving();
+            if (first_given_ == first_given::at_once || is_asked_next || by.has_input()) {
                 fresh->use_by_caller();
                 return fresh;
             }

@@ -143,8 +143,8 @@ bool reactor_stream::has_input() noexcept
 void reactor_stream::queue_in(ready_queue &to, void *whom, bool at_once) noexcept
 {
     owner = whom;
-    // What the mark was set for, a flow may have received since.
-    input_.open = input_.open && (at_once || socket_has_input(socket_));
+    // What the mark was set for, a flow may have received since; but not the end.
+    input_.open = input_.open && (at_once || ended_ || socket_has_input(socket_));
     if (at_once || input_.open) {
         to.push(*this);
     } else {

@@ -129,6 +129,8 @@ struct plain_peer {
         EXPECT_EQ(write(socket.get(), bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
     }
 
+    void end_output() const { EXPECT_EQ(shutdown(socket.get(), SHUT_WR), 0); }
+
     /// Whether the other side has closed, or does within a second.
     bool sees_end() const
     {

@@ -96,7 +96,7 @@ class connections final : public connection_home, public std::enable_shared_from
     friend class connection;
 
     std::unique_lock<std::mutex> alone_here() noexcept;
-    io_result<connection *> next_with_input() noexcept;
+    io_result<connection *> next_with_input(bool receives) noexcept;
     int rest() noexcept;
     bool has_bytes(connection &of) noexcept;
     bool has_whole(connection &of, message_parse &into) noexcept;

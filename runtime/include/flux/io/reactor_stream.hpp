@@ -55,6 +55,8 @@ class reactor_stream final : public stream, public watched, public ready_entry, 
     }
     void end_output() noexcept override;
     bool has_input() noexcept override;
+    bool looks_by_receiving() const noexcept override { return true; }
+    bool peer_has_ended() const noexcept override { return ended_; }
     int copy_idle() noexcept override;
     void came(std::uint32_t events) noexcept override;
 
