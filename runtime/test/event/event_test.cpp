@@ -514,10 +514,11 @@ std::chrono::nanoseconds own_processor_time()
 std::string hold_loop(std::function<void()> hold)
 {
     std::atomic<running_source *> watched{nullptr};
+    // What the runtime does for the node, before it is called, may be a hold as well where that is slow.
     const auto found = [&](std::uint64_t times) {
         const flux::loop_facts known = watched.load()->facts();
         return std::any_of(known.holds.begin(), known.holds.end(), [&](const flux::loop_hold &each) {
-            return each.node == sample::node_End && each.times == times && each.longest >= 5ms;
+            return each.node == sample::node_End && each.times >= times && each.longest >= 5ms;
         });
     };
     std::uint64_t holds = 0; // on the one loop
