@@ -53,7 +53,7 @@ impl Collector {
         let into = Arc::clone(&spans);
         std::thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
-                into.write().unwrap().push(serde_json::from_str(&line).unwrap());
+                into.write().unwrap().extend(serde_json::from_str::<Vec<Value>>(&line).unwrap());
             }
         });
         Self { process, url: format!("http://127.0.0.1:{port}"), spans }

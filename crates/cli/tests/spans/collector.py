@@ -1,5 +1,6 @@
 """A collector of traces: takes OTLP over HTTP at a port that it says, decodes it by the published definitions, and
-prints a line of JSON for each span. The definitions are those of the folder that is given, a package of PyPI."""
+prints a line of JSON for each request, the list of its spans: whoever reads them has all of a flow's or none. The
+definitions are those of the folder that is given, a package of PyPI."""
 
 import http.server
 import json
@@ -9,7 +10,7 @@ sys.path.insert(0, sys.argv[1])
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2  # noqa: E402
 
 
-def line(resource, span):
+def described(resource, span):
     """What a span says."""
     attributes = {one.key: one.value.string_value or one.value.int_value for one in span.attributes}
     service = {one.key: one.value.string_value for one in resource.attributes}["service.name"]
@@ -26,10 +27,10 @@ class Collector(http.server.BaseHTTPRequestHandler):
         request = trace_service_pb2.ExportTraceServiceRequest()
         request.ParseFromString(self.rfile.read(int(self.headers["Content-Length"])))
         right = self.path == "/v1/traces" and self.headers["Content-Type"] == "application/x-protobuf"
-        for resource in request.resource_spans if right else []:
-            for scope in resource.scope_spans:
-                for span in scope.spans:
-                    print(json.dumps(line(resource.resource, span)), flush=True)
+        if right:
+            spans = [described(resource.resource, span) for resource in request.resource_spans
+                     for scope in resource.scope_spans for span in scope.spans]
+            print(json.dumps(spans), flush=True)
         self.send_response(200 if right else 400)
         self.end_headers()
         self.wfile.write(trace_service_pb2.ExportTraceServiceResponse().SerializeToString())
