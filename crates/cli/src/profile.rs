@@ -168,11 +168,13 @@ fn held(of: &Profile) -> String {
     text
 }
 
+/// What a time went to, in the order of [`Times::parts`].
+const PARTS: [&str; 6] = ["ran", "beside", "parked", "waited", "queued", "branches"];
+
 /// A table of times: what they are of, and how often that failed.
 fn section<'a>(name: &str, rows: impl Iterator<Item = (&'a str, &'a Times, u64)>, all: bool) -> String {
-    let head =
-        [name, "calls", "mean", "p50", "p99", "together", "ran", "parked", "waited", "queued", "branches", "failed"];
-    let mut lines = vec![head.map(str::to_owned).to_vec()];
+    let head = [&[name, "calls", "mean", "p50", "p99", "together"], PARTS.as_slice(), &["failed"]].concat();
+    let mut lines = vec![head.into_iter().map(str::to_owned).collect()];
     for (name, times, failed) in rows {
         let whole = &times.whole;
         let mut line = vec![
@@ -189,8 +191,17 @@ fn section<'a>(name: &str, rows: impl Iterator<Item = (&'a str, &'a Times, u64)>
     }
     match lines.len() {
         1 => String::new(),
-        _ => format!("\n{}", table(cut(&lines, all))),
+        _ => format!("\n{}", table(cut(&without_beside(lines), all))),
     }
+}
+
+/// Without what threads beside loops did, where there was none: few servers have any.
+fn without_beside(mut lines: Vec<Vec<String>>) -> Vec<Vec<String>> {
+    let at = lines.first().and_then(|head| head.iter().position(|name| name == PARTS[1]));
+    if let Some(at) = at.filter(|at| lines.iter().skip(1).all(|line| line.get(*at) == Some(&percent(0.0)))) {
+        lines.iter_mut().for_each(|line| drop(line.remove(at)));
+    }
+    lines
 }
 
 /// What nodes were parked for, longest first.
@@ -279,8 +290,8 @@ fn constraint_row(name: &str, of: &Holds, hottest: &str) -> Vec<String> {
 
 fn paths(of: &[Path], all: bool) -> String {
     let sum = of.iter().map(|path| path.count).fold(0, u64::saturating_add);
-    let head = ["flows", "share", "mean", "p50", "p99", "ran", "parked", "waited", "queued", "branches", "path"];
-    let mut lines = vec![head.map(str::to_owned).to_vec()];
+    let head = [["flows", "share", "mean", "p50", "p99"].as_slice(), &PARTS, &["path"]].concat();
+    let mut lines = vec![head.into_iter().map(str::to_owned).collect()];
     for path in of {
         let whole = &path.times;
         let mut line = vec![path.count.to_string(), percent(part(path.count, sum))];
@@ -297,7 +308,7 @@ fn paths(of: &[Path], all: bool) -> String {
     }
     match lines.len() {
         1 => String::new(),
-        _ => format!("\n{}", table(cut(&lines, all))),
+        _ => format!("\n{}", table(cut(&without_beside(lines), all))),
     }
 }
 
@@ -351,8 +362,9 @@ fn objects(of: &Profile) -> Vec<Value> {
         json!({
             "path": one.labels, "source": one.source, "exit": one.exit, "flows": one.count,
             "measured": one.times.measured(), "mean_ns": one.times.mean(), "p50_ns": one.times.quantile(0.5),
-            "p99_ns": one.times.quantile(0.99), "ran_ns": one.sums.ran_ns, "parked_ns": one.sums.parked_ns,
-            "waited_ns": one.sums.waited_ns, "queued_ns": one.sums.queued_ns, "branched_ns": one.sums.branched_ns,
+            "p99_ns": one.times.quantile(0.99), "ran_ns": one.sums.ran_ns,
+            "beside_ns": one.sums.beside_ns, "parked_ns": one.sums.parked_ns, "waited_ns": one.sums.waited_ns,
+            "queued_ns": one.sums.queued_ns, "branched_ns": one.sums.branched_ns,
         })
     });
     let edges = of.value_sizes.iter().map(|one| {

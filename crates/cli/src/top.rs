@@ -169,7 +169,7 @@ impl Look {
                 format!("{started:.0}"),
                 format!("{failed:.0}"),
                 in_progress(&current.flows).to_string(),
-                mean(&now.ran, &before.ran),
+                format!("{:.2}", self.per_second(now.cpu_ns(), before.cpu_ns()) * 1e-9),
                 mean(&now.parked, &before.parked),
                 mean(&now.waited, &before.waited),
                 mean(&now.queued, &before.queued),
@@ -186,6 +186,7 @@ impl Look {
             Times {
                 whole: now.times.whole.since(&before.whole),
                 ran: now.times.ran.since(&before.ran),
+                beside: now.times.beside.since(&before.beside),
                 parked: now.times.parked.since(&before.parked),
                 waited: now.times.waited.since(&before.waited),
                 queued: now.times.queued.since(&before.queued),
@@ -199,7 +200,7 @@ impl Look {
     /// What takes most of the processors is first.
     fn nodes(&self) -> Vec<Vec<String>> {
         let mut nodes = self.times();
-        nodes.sort_by_key(|(_, times)| std::cmp::Reverse(times.ran.sum()));
+        nodes.sort_by_key(|(_, times)| std::cmp::Reverse(times.cpu_ns()));
         let head = ["node", "calls/s", "of a CPU", "p50", "p99", "parked", "waited", "queued"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         for (name, times) in nodes {
@@ -209,7 +210,7 @@ impl Look {
             rows.push(vec![
                 name.to_owned(),
                 format!("{:.0}", times.whole.times() as f64 / self.seconds),
-                percent(share(times.ran.sum())),
+                percent(share(times.cpu_ns())),
                 time(times.whole.quantile(0.5) as f64),
                 time(times.whole.quantile(0.99) as f64),
                 of_whole(times.parked.sum()),
@@ -256,7 +257,7 @@ impl Look {
             .map(|(name, times)| {
                 json!({
                     "node": name, "calls_per_s": times.whole.times() as f64 / self.seconds,
-                    "cpus": times.ran.sum() as f64 * 1e-9 / self.seconds,
+                    "cpus": times.cpu_ns() as f64 * 1e-9 / self.seconds,
                     "p50_ns": times.whole.quantile(0.5), "p99_ns": times.whole.quantile(0.99),
                 })
             })

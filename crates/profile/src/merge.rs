@@ -151,6 +151,7 @@ fn add_flows(into: &mut Flows, other: Flows) {
 
 fn add_sums(into: &mut Sums, other: Sums) {
     add(&mut into.ran_ns, other.ran_ns);
+    add(&mut into.beside_ns, other.beside_ns);
     add(&mut into.parked_ns, other.parked_ns);
     add(&mut into.waited_ns, other.waited_ns);
     add(&mut into.queued_ns, other.queued_ns);
@@ -158,9 +159,10 @@ fn add_sums(into: &mut Sums, other: Sums) {
 }
 
 fn add_times(into: &mut Times, other: &Times) {
-    let pairs: [(&mut Histogram, &Histogram); 6] = [
+    let pairs: [(&mut Histogram, &Histogram); 7] = [
         (&mut into.whole, &other.whole),
         (&mut into.ran, &other.ran),
+        (&mut into.beside, &other.beside),
         (&mut into.parked, &other.parked),
         (&mut into.waited, &other.waited),
         (&mut into.queued, &other.queued),

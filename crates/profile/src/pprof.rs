@@ -39,9 +39,10 @@ pub fn pprof(of: &Profile) -> Vec<u8> {
 }
 
 /// What a sample counts, with its units.
-const KINDS: [(&str, &str); 7] = [
+const KINDS: [(&str, &str); 8] = [
     ("calls", "count"),
     ("ran", "nanoseconds"),
+    ("beside", "nanoseconds"),
     ("parked", "nanoseconds"),
     ("waited", "nanoseconds"),
     ("queued", "nanoseconds"),
@@ -49,10 +50,11 @@ const KINDS: [(&str, &str); 7] = [
     ("whole", "nanoseconds"),
 ];
 
-fn values(of: &Times) -> [u64; 7] {
+fn values(of: &Times) -> [u64; 8] {
     [
         of.whole.times(),
         of.ran.sum(),
+        of.beside.sum(),
         of.parked.sum(),
         of.waited.sum(),
         of.queued.sum(),

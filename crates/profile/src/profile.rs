@@ -207,6 +207,8 @@ pub struct Times {
     #[serde(skip_serializing_if = "Histogram::is_empty")]
     pub ran: Histogram,
     #[serde(skip_serializing_if = "Histogram::is_empty")]
+    pub beside: Histogram,
+    #[serde(skip_serializing_if = "Histogram::is_empty")]
     pub parked: Histogram,
     #[serde(skip_serializing_if = "Histogram::is_empty")]
     pub waited: Histogram,
@@ -223,17 +225,24 @@ impl Times {
     /// A part that is left out took no time, each time.
     fn fill(&mut self) {
         let whole = &self.whole;
-        for part in [&mut self.ran, &mut self.parked, &mut self.waited, &mut self.queued, &mut self.branched] {
+        let Self { ran, beside, parked, waited, queued, branched, .. } = self;
+        for part in [ran, beside, parked, waited, queued, branched] {
             if part.is_empty() && !whole.is_empty() {
                 *part = Histogram::zeros_like(whole);
             }
         }
     }
 
+    /// How long processors worked for it, in nanoseconds: its own thread, and threads beside its loop.
+    pub fn cpu_ns(&self) -> u64 {
+        self.ran.sum().saturating_add(self.beside.sum())
+    }
+
     /// The parts of the whole, with their names.
-    pub fn parts(&self) -> [(&'static str, &Histogram); 5] {
+    pub fn parts(&self) -> [(&'static str, &Histogram); 6] {
         [
             ("ran", &self.ran),
+            ("beside", &self.beside),
             ("parked", &self.parked),
             ("waited", &self.waited),
             ("queued", &self.queued),
@@ -299,6 +308,7 @@ pub struct Path {
 #[expect(missing_docs, reason = "`docs/admin.md` says what they are")]
 pub struct Sums {
     pub ran_ns: u64,
+    pub beside_ns: u64,
     pub parked_ns: u64,
     pub waited_ns: u64,
     pub queued_ns: u64,
@@ -307,8 +317,8 @@ pub struct Sums {
 
 impl Sums {
     /// The parts, in the order of [`Times::parts`].
-    pub fn parts(&self) -> [u64; 5] {
-        [self.ran_ns, self.parked_ns, self.waited_ns, self.queued_ns, self.branched_ns]
+    pub fn parts(&self) -> [u64; 6] {
+        [self.ran_ns, self.beside_ns, self.parked_ns, self.waited_ns, self.queued_ns, self.branched_ns]
     }
 }
 

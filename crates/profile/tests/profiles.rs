@@ -115,7 +115,7 @@ fn what_is_merged_adds_up() {
     assert_eq!((all.strategy.as_str(), all.flows.started, all.flows.failed), ("several", 600, 3));
     assert_eq!(all.node_times[0].times.whole.steps().collect::<Vec<_>>(), [(1024, 300), (2048, 100)]);
     assert_eq!(all.paths.iter().map(|path| path.count).collect::<Vec<_>>(), [400, 200]);
-    assert_eq!((all.paths[0].times.times(), all.paths[0].sums.parts()), (400, [14, 0, 6, 0, 0]));
+    assert_eq!((all.paths[0].times.times(), all.paths[0].sums.parts()), (400, [14, 0, 0, 6, 0, 0]));
     assert_eq!((all.constraints[0].taken, all.constraints[0].waited_ns), (20, 1400));
     assert_eq!(all.constraints[0].distinct_keys, 2);
     let key = &all.constraints[0].keys[0];
@@ -296,12 +296,12 @@ fn pprof_has_each_node_below_its_sources() {
         numbers
     };
     let kinds: Vec<_> = of(1).map(|kind| texts[number(kind, 1) as usize]).collect();
-    assert_eq!(kinds, ["calls", "ran", "parked", "waited", "queued", "branched", "whole"]);
+    assert_eq!(kinds, ["calls", "ran", "beside", "parked", "waited", "queued", "branched", "whole"]);
     let samples: Vec<_> = of(2)
         .map(|sample| {
             let stack: Vec<_> = packed(sample, 1).into_iter().map(name).collect();
             let values = packed(sample, 2);
-            (stack.join(" of "), values[0], values[1], values[6])
+            (stack.join(" of "), values[0], values[1], values[7])
         })
         .collect();
     let expected = [("Look of Web", 200, 1040), ("Send of Web", 200, 65), ("Send of Mail", 100, 65)];

@@ -39,10 +39,32 @@ pub struct Work {
 pub enum Part {
     /// Uses a CPU for so long.
     Compute(Distribution),
+    /// A thread beside the event loop, if there is one, uses a CPU for so long, and the flow waits for that: a call
+    /// that is handed over.
+    Beside(Distribution),
     /// Waits for something outside of the server for so long.
     Wait(Distribution),
     /// Sleeps, as it was measured on an event loop.
     Sleep(Distribution),
+}
+
+impl Part {
+    /// How long it takes.
+    pub fn time(&self) -> &Distribution {
+        let (Self::Compute(time) | Self::Beside(time) | Self::Wait(time) | Self::Sleep(time)) = self;
+        time
+    }
+
+    /// The same, `factor` times as long.
+    fn scaled(&self, factor: f64) -> Self {
+        let of = match self {
+            Self::Compute(_) => Self::Compute,
+            Self::Beside(_) => Self::Beside,
+            Self::Wait(_) => Self::Wait,
+            Self::Sleep(_) => Self::Sleep,
+        };
+        of(self.time().scaled(factor))
+    }
 }
 
 /// Which keys or sessions flows have.
@@ -168,9 +190,7 @@ impl Estimates {
 
     /// The nodes and handlers that take some time, by name.
     pub fn worked(&self) -> Vec<String> {
-        let takes = |part: &Part| match part {
-            Part::Compute(time) | Part::Wait(time) | Part::Sleep(time) => time.mean() > 0.0,
-        };
+        let takes = |part: &Part| part.time().mean() > 0.0;
         let worked = self.work.iter().filter(|(_, work)| work.parts.iter().any(takes));
         worked.map(|(name, _)| name.clone()).collect::<BTreeSet<_>>().into_iter().collect()
     }
@@ -181,13 +201,7 @@ impl Estimates {
         let mut scaled = self.clone();
         let on_paths = scaled.on_paths.values_mut().filter_map(|nodes| nodes.get_mut(name));
         for parts in scaled.work.get_mut(name).map(|work| &mut work.parts).into_iter().chain(on_paths) {
-            for part in parts {
-                *part = match part {
-                    Part::Compute(time) => Part::Compute(time.scaled(factor)),
-                    Part::Wait(time) => Part::Wait(time.scaled(factor)),
-                    Part::Sleep(time) => Part::Sleep(time.scaled(factor)),
-                };
-            }
+            parts.iter_mut().for_each(|part| *part = part.scaled(factor));
         }
         scaled
     }
@@ -362,15 +376,19 @@ fn listed(names: &BTreeMap<String, Named>) -> String {
     can.map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// `exponential(12ms) + wait 30ms, fails 2%`
+/// `exponential(12ms) + beside 20us + wait 30ms, fails 2%`
 fn work(text: &str) -> Option<Work> {
     let (parts, fails) = match text.rsplit_once("fails ") {
         Some((parts, fails)) => (parts.trim().trim_end_matches(',').trim(), probability(fails.trim())?),
         None => (text, 0.0),
     };
-    let part = |text: &str| match text.trim().strip_prefix("wait ") {
-        Some(time) => distribution(time.trim()).map(Part::Wait),
-        None => distribution(text.trim()).map(Part::Compute),
+    let part = |text: &str| {
+        let of = |word: &str| text.trim().strip_prefix(word).map(str::trim);
+        match (of("beside "), of("wait ")) {
+            (Some(time), _) => distribution(time).map(Part::Beside),
+            (None, Some(time)) => distribution(time).map(Part::Wait),
+            (None, None) => distribution(text.trim()).map(Part::Compute),
+        }
     };
     let parts = if parts.is_empty() { vec![] } else { parts.split('+').map(part).collect::<Option<_>>()? };
     Some(Work { parts, fails })

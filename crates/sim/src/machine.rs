@@ -441,11 +441,12 @@ impl<'a> Machine<'a> {
         self.leave(thread, self.thread(at));
     }
 
-    /// It leaves its loop to others, and goes on at once, on a thread of those that run `blocking` nodes. How many of
-    /// these there may be is not looked at.
+    /// It leaves its loop to others, and goes on at once, on a thread of those that run `blocking` nodes and calls that
+    /// are handed over. How many of these there may be is not looked at.
     fn go_beside(&mut self, at: usize) {
         if let Place::Thread(thread) = self.executions[at].place
             && self.threads.is_loop()
+            && !self.executions[at].is_beside
         {
             let of_loop = self.thread(at);
             self.executions[at].is_beside = true;

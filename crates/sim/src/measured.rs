@@ -41,7 +41,7 @@ pub fn measured(flow: &Flow, json: &str) -> Result<Estimates, String> {
         if known.contains(&node.name) {
             let visits = visits.get(node.name.as_str());
             let fails = visits.map_or(0.0, |of| if of.times > 0.0 { of.failed / of.times } else { 0.0 });
-            estimates.set_work(&node.name, Work { parts: parts(&node.times, &profile.strategy, 1.0, 1.0), fails });
+            estimates.set_work(&node.name, Work { parts: parts(&node.times, &profile.strategy, [1.0; 3]), fails });
         }
     }
     let worked: Vec<_> = nodes.iter().filter(|node| known.contains(&node.name)).collect();
@@ -78,8 +78,8 @@ pub fn measured(flow: &Flow, json: &str) -> Result<Estimates, String> {
 
 /// How long processors worked outside of these nodes and of threads of sources, in seconds: for loops, for connections.
 fn outside_s(profile: &Profile, of: &BTreeSet<String>) -> f64 {
-    let ran = |node: &NodeTimes| node.times.ran.sum() as f64 * 1e-9;
-    let in_nodes: f64 = profile.node_times.iter().filter(|node| of.contains(&node.name)).map(ran).sum();
+    let worked = |node: &NodeTimes| node.times.cpu_ns() as f64 * 1e-9;
+    let in_nodes: f64 = profile.node_times.iter().filter(|node| of.contains(&node.name)).map(worked).sum();
     (profile.cpu_seconds - profile.source_cpu_seconds - profile.measuring_cpu_seconds - in_nodes).max(0.0)
 }
 

@@ -76,14 +76,15 @@ pub fn on_paths(flow: &Flow, profile: &Profile, nodes: &[&NodeTimes]) -> Vec<OnP
     let means = |of: fn(&Times) -> &Measured| nodes.iter().map(|node| of(&node.times).mean()).collect::<Vec<_>>();
     let columns = column(|sums| sums.ran_ns);
     let ran = fitted(&means(|times| &times.ran), &columns);
+    let beside = fitted(&means(|times| &times.beside), &column(|sums| sums.beside_ns));
     let parked = fitted(&means(|times| &times.parked), &column(|sums| sums.parked_ns));
     let mut found = vec![];
-    for (column, (ran, parked)) in columns.iter().zip(ran.iter().zip(&parked)) {
+    for (number, column) in columns.iter().enumerate() {
         let Some(path) = column.path else { continue };
         for at in column.calls.keys() {
-            let (ran, parked) = (ran.get(at).copied().unwrap_or(1.0), parked.get(at).copied().unwrap_or(1.0));
-            if [ran, parked].iter().any(|factor| (factor - 1.0).abs() > LEAST_CHANGE) {
-                let parts = parts(&nodes[*at].times, &profile.strategy, ran, parked);
+            let factors = [&ran, &beside, &parked].map(|of| of[number].get(at).copied().unwrap_or(1.0));
+            if factors.iter().any(|factor| (factor - 1.0).abs() > LEAST_CHANGE) {
+                let parts = parts(&nodes[*at].times, &profile.strategy, factors);
                 found.push(OnPath { path, node: nodes[*at].name.clone(), parts });
             }
         }
@@ -91,8 +92,9 @@ pub fn on_paths(flow: &Flow, profile: &Profile, nodes: &[&NodeTimes]) -> Vec<OnP
     found
 }
 
-/// The time on a CPU, and what is waited for the world, their means times these factors; none where the node took none.
-pub fn parts(times: &Times, strategy: &str, ran: f64, parked: f64) -> Vec<Part> {
+/// The time on a CPU, that of threads beside the loop, and what is waited for the world, their means times these
+/// factors; none where the node took none.
+pub fn parts(times: &Times, strategy: &str, [ran, beside, parked]: [f64; 3]) -> Vec<Part> {
     let drawn = |times: &Measured, factor: f64| {
         let steps: Vec<_> = times.steps().collect();
         // Where it never took any time, nothing is drawn.
@@ -105,7 +107,8 @@ pub fn parts(times: &Times, strategy: &str, ran: f64, parked: f64) -> Vec<Part> 
     let mut reasons = times.parked_for.keys();
     let sleeps = strategy == "event" && (reasons.next().map(String::as_str), reasons.next()) == (Some("sleep"), None);
     let parked = drawn(&times.parked, parked).map(if sleeps { Part::Sleep } else { Part::Wait });
-    drawn(&times.ran, ran).map(Part::Compute).into_iter().chain(parked).collect()
+    let beside = drawn(&times.beside, beside).map(Part::Beside);
+    drawn(&times.ran, ran).map(Part::Compute).into_iter().chain(beside).chain(parked).collect()
 }
 
 /// The path of a profile by its number.

@@ -434,14 +434,17 @@ impl<'w, 'a> Walk<'w, 'a> {
         let own = self.path.and_then(|path| self.flows.estimates.parts_on(&path, name));
         let left = self.flows.faster.filter(|(path, _)| self.path == Some(*path)).map_or(1.0, |(_, left)| left);
         for part in own.unwrap_or(&work.parts) {
-            let (Part::Compute(time) | Part::Wait(time) | Part::Sleep(time)) = part;
-            let seconds = left * time.sample(self.random);
+            let seconds = left * part.time().sample(self.random);
             self.seconds += seconds;
-            self.actions.push(match part {
-                Part::Compute(_) => Action::Compute(seconds),
-                Part::Wait(_) => Action::Wait(seconds),
-                Part::Sleep(_) => Action::Sleep(seconds),
-            });
+            match part {
+                Part::Compute(_) => self.actions.push(Action::Compute(seconds)),
+                Part::Beside(_) if seconds > 0.0 => {
+                    self.actions.extend([Action::Beside, Action::Compute(seconds), Action::Back]);
+                }
+                Part::Beside(_) => {}
+                Part::Wait(_) => self.actions.push(Action::Wait(seconds)),
+                Part::Sleep(_) => self.actions.push(Action::Sleep(seconds)),
+            }
         }
         work.fails <= 0.0 || !self.random.chance(work.fails)
     }

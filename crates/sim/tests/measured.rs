@@ -36,6 +36,7 @@ fn a_profile_says_what_estimates_would() {
     assert!((make.fails - 0.2).abs() < 1e-9, "{make:?}");
     let mean = |part: &Part| match part {
         Part::Compute(time) => ("compute", (time.mean() * 1e6).round()),
+        Part::Beside(time) => ("beside", (time.mean() * 1e6).round()),
         Part::Wait(time) => ("wait", (time.mean() * 1e6).round()),
         Part::Sleep(time) => ("sleep", (time.mean() * 1e6).round()),
     };
@@ -62,6 +63,22 @@ fn what_loops_slept_and_what_was_measured_is_no_work_of_flows() {
     assert!((estimates.outside() - 0.2e-3).abs() < 1e-9, "{}", estimates.outside());
     assert!((estimates.wake() - 20e-6).abs() < 1e-12, "{}", estimates.wake());
     assert!(matches!(&estimates.work("Make").unwrap().parts[..], [Part::Compute(_), Part::Sleep(_)]));
+}
+
+#[test]
+fn threads_beside_loops_work_for_nodes() {
+    let json = PROFILE.replace(
+        r#""parked": {"steps": [[0, 10], [7864320, 15]]}"#,
+        r#""beside": {"sum_ns": 25000000, "steps": [[0, 10], [1650000, 15]]}, "parked": {"steps": [[7864320, 25]]}"#,
+    );
+    let estimates = measured(&flow(PAGES), &json).unwrap();
+    assert!(
+        matches!(&estimates.work("Make").unwrap().parts[..], [Part::Compute(_), Part::Beside(_), Part::Wait(_)]),
+        "{:?}",
+        estimates.work("Make")
+    );
+    // What they did is not counted for what is around nodes, too.
+    assert!((estimates.outside() - 0.25e-3).abs() < 1e-9, "{}", estimates.outside());
 }
 
 #[test]

@@ -154,6 +154,22 @@ fn blocking_nodes_run_beside_their_loop() {
     close(threads.throughput, 1.0 / 9e-3);
 }
 
+/// So it does with a call that is handed over: that takes a CPU, which a wait does not.
+#[test]
+fn calls_that_are_handed_over_take_a_cpu_beside_their_loop() {
+    let flow = flow("Read () => (); Load () => (); source Read => Load;");
+    let calls = ["Load = 1ms + beside exponential(8ms)"];
+    let beside = predicted(&flow, &calls, 2, Runtime::Event(1), 150.0);
+    close(beside.throughput, 150.0);
+    close(beside.cpus, 150.0 * 9e-3 / 2.0);
+    let alone = predicted(&flow, &calls, 1, Runtime::Event(1), 150.0);
+    close(alone.throughput, 1.0 / 9e-3);
+    // A thread makes the call itself.
+    close(predicted(&flow, &calls, 2, Runtime::Pool(1), 150.0).throughput, 1.0 / 9e-3);
+    let waits = predicted(&flow, &["Load = 1ms + wait exponential(8ms)"], 1, Runtime::Event(1), 150.0);
+    close(waits.throughput, 150.0);
+}
+
 #[test]
 fn figures_may_be_of_one_source() {
     let program = "

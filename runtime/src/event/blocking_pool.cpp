@@ -62,18 +62,25 @@ struct blocking_pool::node_job final : job {
 
 /// On the stack of who waits for it.
 struct blocking_pool::call_job final : job {
-    call_job(waiter &at, blocking_call to_run) noexcept : place(at), call(to_run) {}
+    call_job(waiter &at, blocking_call to_run, bool is_timed) noexcept : place(at), call(to_run), use(is_timed) {}
 
-    void perform(runner &) noexcept override { call.run(); }
+    void perform(runner &) noexcept override
+    {
+        use.begins();
+        call.run();
+        use.ends();
+    }
     void finish() noexcept override { place.wake(); }
 
     waiter &place;
     const blocking_call call;
+    beside_use use;
 };
 
 /// As the one before. It is the flow's park that it ends; where that has ended before, who waits does so at the place.
 struct blocking_pool::interruptible_job final : job {
-    interruptible_job(park &ended, waiter &at, blocking_call to_run) noexcept : awaited(ended), place(at), call(to_run)
+    interruptible_job(park &ended, waiter &at, blocking_call to_run, bool is_timed) noexcept
+        : awaited(ended), place(at), call(to_run), use(is_timed)
     {
     }
 
@@ -81,7 +88,9 @@ struct blocking_pool::interruptible_job final : job {
     {
         thread = pthread_self();
         has_begun.store(true, std::memory_order_release);
+        use.begins();
         call.run();
+        use.ends();
     }
 
     void finish() noexcept override
@@ -94,6 +103,7 @@ struct blocking_pool::interruptible_job final : job {
     park &awaited;
     waiter &place;
     const blocking_call call;
+    beside_use use;
     pthread_t thread = {};
     std::atomic<bool> has_begun{false};
 };
@@ -102,7 +112,12 @@ struct blocking_pool::interruptible_job final : job {
 struct blocking_pool::abandonable_job final : job {
     explicit abandonable_job(std::shared_ptr<abandonable_call> to_run) noexcept : call(std::move(to_run)) {}
 
-    void perform(runner &) noexcept override { call->run(); }
+    void perform(runner &) noexcept override
+    {
+        call->use_.begins();
+        call->run();
+        call->use_.ends();
+    }
 
     void finish() noexcept override
     {
@@ -144,24 +159,29 @@ void blocking_pool::run(flow &by, blocking_call call)
 
 bool blocking_pool::hand_over(waiter &place, blocking_call call) noexcept
 {
-    call_job own(place, call);
+    flow_timing &timing = running_flow->timing();
+    call_job own(place, call, timing.is_on());
     if (!push(own)) {
         return false;
     }
-    const time_away parked(running_flow->timing(), park_reason::call);
-    place.wait();
+    {
+        const time_away parked(timing, park_reason::call);
+        place.wait();
+    }
+    timing.made_beside(own.use);
     return true;
 }
 
 bool blocking_pool::hand_over_interruptible(flow &by, waiter &place, blocking_call call, park_end &how) noexcept
 {
     park awaited(by, park_reason::call);
-    interruptible_job own(awaited, place, call);
+    interruptible_job own(awaited, place, call, by.timing().is_on());
     if (!push(own)) {
         return false;
     }
     how = awaited.wait();
     if (how == park_end::completed) {
+        by.timing().made_beside(own.use);
         return true;
     }
     // The signal may come before the call waits for anything, so it comes until the call has ended.
@@ -185,11 +205,15 @@ bool blocking_pool::hand_over_abandonable(flow &by, const std::shared_ptr<abando
     }
     park awaited(by, park_reason::call);
     call->awaited_by_ = &awaited;
+    call->use_ = beside_use(by.timing().is_on());
     if (!push(*own)) {
         delete own;
         return false;
     }
     how = awaited.wait();
+    if (how == park_end::completed) {
+        by.timing().made_beside(call->use_); // before the lock, which may be waited for
+    }
     const std::lock_guard alone(call->lock_);
     call->awaited_by_ = nullptr;
     return true;

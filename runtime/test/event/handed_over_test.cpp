@@ -172,6 +172,45 @@ TEST_F(HandedOver, ACallThatIsAbandonedGoesOnAlone)
     EXPECT_TRUE(call->ended) << "its thread is waited for at the end";
 }
 
+// Uses a processor for so long; interruptions do not count.
+void compute(std::chrono::nanoseconds time)
+{
+    const std::chrono::nanoseconds begin = flux::processor_use::time_of_thread();
+    while (flux::processor_use::time_of_thread() - begin < time) {
+    }
+}
+
+TEST_F(HandedOver, WhatItsThreadComputesIsNoPark)
+{
+    struct computing final : flux::abandonable_call {
+        void run() noexcept override
+        {
+            compute(20ms);
+            std::this_thread::sleep_for(10ms);
+        }
+    };
+    const auto is_divided = [&] {
+        EXPECT_GE(first_node(flux::time_kind::beside), 19ms);
+        EXPECT_LE(first_node(flux::time_kind::beside), 25ms);
+        EXPECT_GE(first_node(flux::park_reason::call), 9ms);
+        EXPECT_LT(first_node(flux::time_kind::ran), 10ms);
+    };
+    run(1, [] {
+        flux::handed_over(here(), flux::lasting::ends_by_itself, [] {
+            computing().run();
+            return 0;
+        });
+    });
+    is_divided();
+    run(1, [] {
+        const flux::blocking_call call{[](void *) { computing().run(); }, nullptr};
+        EXPECT_EQ(flux::hand_over_interruptible(here(), call), 0);
+    });
+    is_divided();
+    run(1, [] { EXPECT_EQ(flux::hand_over_abandonable(std::make_shared<computing>()), 0); });
+    is_divided();
+}
+
 TEST_F(HandedOver, ItsTimeIsParkedOnce)
 {
     static constexpr std::chrono::nanoseconds time = 30ms;

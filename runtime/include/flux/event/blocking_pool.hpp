@@ -9,6 +9,7 @@
 /// waits for a constraint or for another job there.
 #pragma once
 
+#include "flux/flow/beside_use.hpp"
 #include "flux/flow/blocking_call.hpp"
 #include "flux/list/intrusive_list.hpp"
 
@@ -46,6 +47,7 @@ class abandonable_call
     std::mutex lock_;
     // Of the flow that waits, as long as it does.
     park *awaited_by_ = nullptr;
+    beside_use use_{false};
 };
 
 /// Runs calls on threads of its own.

@@ -17,6 +17,7 @@
 /// node is called that needs them, so what is waited for them counts as the next node's.
 #pragma once
 
+#include "flux/flow/beside_use.hpp"
 #include "flux/flow/flow_times.hpp"
 #include "flux/flow/virtual_speed_up.hpp"
 #include "flux/moment.hpp"
@@ -75,6 +76,8 @@ class flow_timing
     /// What it was parked for had come at this time, and since then it has waited for its loop. It runs again, and has
     /// not gone on yet.
     void was_ready_at(moment then) noexcept { ready_at_ = then; }
+    /// It has gone on after a park for a call that was made beside its loop, and has done nothing since.
+    void made_beside(const beside_use &call) noexcept;
     /// Since it called that node last its branches ran.
     void branched() noexcept;
     /// It was at `last`, and has come to its end. A branch is no flow of its source: it has its nodes alone.
@@ -101,6 +104,9 @@ class flow_timing
     moment read_at_;
     processor_use used_;
     moment ready_at_ = never;
+    // The last park, if it was for a call: since when, and how long.
+    moment parked_since_;
+    std::chrono::nanoseconds parked_;
     // Of the node that it is at, of the one to be called, of the whole flow; where it is timed.
     divided_time of_node_;
     std::chrono::nanoseconds waited_for_next_;

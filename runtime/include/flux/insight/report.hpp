@@ -75,8 +75,8 @@
 ///                                             by what the time went to. So many of these `times` were `measured`
 ///                                             (`flow/flow_timing.hpp`); each stands for those that were not, too
 ///         {"source": "Listen", "whole": {"times": 66, "measured": 65, "sum_ns": 81250, "p50_ns": 1200,
-///          "p90_ns": 1300, "p99_ns": 1500, "steps": [[1152, 40], [1184, 26]]}, "ran": {…}, "parked": {…},
-///          "waited": {…}, "queued": {…}, "branched": {…},     a kind is left out where it took no time
+///          "p90_ns": 1300, "p99_ns": 1500, "steps": [[1152, 40], [1184, 26]]}, "ran": {…}, "beside": {…},
+///          "parked": {…}, "waited": {…}, "queued": {…}, "branched": {…},   a kind is left out where it took no time
 ///          "parked_for": {"read": {…}}}       what `parked` was for (`flow/park_reason.hpp`), of those times alone
 ///                                             that have some of it; left out where there is none
 ///       ],
@@ -96,8 +96,8 @@
 ///                                             took first (`flow/path_times.hpp`)
 ///         {"source": "Listen", "exit": "done", "number": 1, "count": 1, "share": 0.333333,
 ///          "labels": ["Listen", "ReadRequest", "CheckCache", "Handler:[_, _, hit]", "Write", "Complete"],
-///          "times": {as "whole" above}, "ran_ns": 61250, "parked_ns": 20000, "waited_ns": 0, "queued_ns": 0,
-///          "branched_ns": 0}
+///          "times": {as "whole" above}, "ran_ns": 61250, "beside_ns": 0, "parked_ns": 20000, "waited_ns": 0,
+///          "queued_ns": 0, "branched_ns": 0}
 ///       ],
 ///       "path_times_left_out": 0,             flows that were timed on other paths, with those that they stand for
 ///       "cut": [                              of functions that are counted by themselves, most frequent first
