@@ -91,12 +91,16 @@ def is_disturbed(setting, seen):
 
 
 def measured(chosen, subject, setting, times, seconds, report=None):
-    """A row's figures, of the run that was disturbed least."""
+    """A row's figures, of the run that was disturbed least. Its profile goes to `report`."""
     best = None
     for _ in range(TRIES):
-        seen = subject.run(setting, times, seconds, report)
+        own = report and f"{report}.try"
+        seen = subject.run(setting, times, seconds, own)
         if best is None or seen["loops_waited"] + seen["stolen"] < best["loops_waited"] + best["stolen"]:
             best = seen
+            for of in ("", ".load") if report else ():
+                if os.path.exists(own + of):
+                    os.replace(own + of, report + of)
         if not is_disturbed(setting, seen):
             break
     return best
@@ -170,11 +174,26 @@ def again(chosen, rows):
         yield row(chosen, subjects[one["server"]], setting, one["load"], one["asked"], one["seconds"], one["measured"])
 
 
+def make_of_own(chosen, subject, setting, asked):
+    """The rows of a subject under a setting, each predicted from what it measured itself meanwhile."""
+    before = subject.profile
+    for load, rate in asked.items():
+        subject.profile = os.path.join(subject.folder(), f"own_{setting.named().replace(' ', '_')}_{load}.json")
+        with alone(chosen, subject, setting):
+            times = brought(rate, chosen.seconds, load)
+            seen = measured(chosen, subject, setting, times, chosen.seconds, subject.profile)
+        yield row(chosen, subject, setting, load, rate, chosen.seconds, seen)
+    subject.profile = before
+
+
 def make_of(chosen, subject, setting, loads):
     """The rows of a subject under a setting."""
     # Far beyond what it can do.
     most = predicted(chosen, subject, setting, [1e7 * setting.cpus / subject.mean_us()], 20000)[0]
     asked = {load: load * most["throughput"]["mean"] for load in loads}
+    if chosen.own:
+        yield from make_of_own(chosen, subject, setting, asked)
+        return
     with alone(chosen, subject, setting):
         seen = {load: measured(chosen, subject, setting, brought(asked[load], chosen.seconds, load), chosen.seconds)
                 for load in loads}
@@ -235,6 +254,9 @@ def main():
     arguments.add_argument("--lock", help="a file that is locked while a row is measured, as others do for builds")
     arguments.add_argument("--first", action="store_true", help="servers come before all else on the machine (root)")
     arguments.add_argument("--profile", action="store_true", help="take profiles anew")
+    arguments.add_argument("--own", action="store_true",
+                           help="predict each row from what it measured itself, so that the model alone is held against "
+                                "it, and not what nodes take from one minute to the next; give it --rows of its own")
     arguments.add_argument("--quick", action="store_true", help="one loop, two loads of 2 s, rows of their own")
     arguments.add_argument("--again", action="store_true", help="predict the rows that there are anew")
     arguments.add_argument("--table", action="store_true", help="only print the rows that there are, as Markdown")

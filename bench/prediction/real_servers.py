@@ -69,7 +69,7 @@ class Outside(Real):
         """What is measured of it under this load."""
         seen = outside.run(self.command(), self.targets(), setting, times, seconds, report)
         if report:
-            with open(os.path.join(self.folder(), "load.json"), "w", encoding="utf-8") as file:
+            with open(f"{report}.load", "w", encoding="utf-8") as file:
                 json.dump({"load_us": seen["load_us"]}, file)
         return seen
 
@@ -81,7 +81,7 @@ class Outside(Real):
         """The load is simulated as work of the source: what it took for a request when the profile was taken, besides
         what the source took itself. On one processor that is a wait, as the load is on the other; on two it is beside
         the server."""
-        with open(os.path.join(self.folder(), "load.json"), encoding="utf-8") as file:
+        with open(f"{self.profile}.load", encoding="utf-8") as file:
             load_us = json.load(file)["load_us"]
         with open(self.profile, encoding="utf-8") as file:
             profile = json.load(file)

@@ -92,6 +92,7 @@ fn add_paths(into: &mut Profile, paths: Vec<Path>, cut: Vec<CutPath>) {
             add(&mut one.count, more.count);
             one.times.merge(&more.times);
             add_sums(&mut one.sums, more.sums);
+            one.ran_squares_us2 += more.ran_squares_us2;
         },
     );
     add_each(

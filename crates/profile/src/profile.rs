@@ -300,6 +300,18 @@ pub struct Path {
     pub times: Histogram,
     #[serde(flatten)]
     pub sums: Sums,
+    /// The squares of what each of these flows ran, in microseconds, together.
+    pub ran_squares_us2: f64,
+}
+
+impl Path {
+    /// The variance of what its flows ran, in seconds squared; none where it is not known.
+    pub fn ran_variance_s2(&self) -> Option<f64> {
+        let flows = self.times.times() as f64;
+        let mean_us = self.sums.ran_ns as f64 * 1e-3 / flows;
+        (flows > 0.0 && self.ran_squares_us2 > 0.0)
+            .then(|| (self.ran_squares_us2 / flows - mean_us * mean_us).max(0.0) * 1e-12)
+    }
 }
 
 /// What the times of a path went to, together.

@@ -16,6 +16,8 @@ pub struct Estimates {
     work: HashMap<String, Work>,
     /// What nodes do on paths on which they take another time than on all.
     on_paths: HashMap<FlowPath, HashMap<String, Vec<Part>>>,
+    /// How likely a node is long where its flow is, on a path.
+    together: HashMap<FlowPath, f64>,
     predicates: HashMap<PredicateId, f64>,
     keys: HashMap<ConstraintId, Keys>,
     lists: HashMap<String, u64>,
@@ -221,9 +223,19 @@ impl Estimates {
         self.on_paths.get(path)?.get(name)
     }
 
+    /// In flows on this path a node is long where its flow is, with this probability (`together.rs`).
+    pub fn set_together(&mut self, path: FlowPath, probability: f64) {
+        self.together.insert(path, probability);
+    }
+
+    /// That; 0 where nothing is known.
+    pub fn together(&self, path: &FlowPath) -> f64 {
+        self.together.get(path).copied().unwrap_or_default()
+    }
+
     /// Whether what nodes do depends on the path of the flow.
     pub fn has_paths(&self) -> bool {
-        !self.on_paths.is_empty()
+        !self.on_paths.is_empty() || !self.together.is_empty()
     }
 
     /// For a flow a CPU is used for so many seconds outside of its nodes, before the first of them.

@@ -26,5 +26,6 @@ pub mod recorded;
 pub mod script;
 pub mod setting;
 mod threads;
+mod together;
 pub mod turns;
 pub mod walk;

@@ -2,11 +2,11 @@
 //! which lines of dispatches flows take. It is the JSON of `--flux-report=json` and of `/profile`.
 //!
 //! Times are drawn from the histograms that were measured, with the means that a node has on the path of the flow
-//! (`on_paths.rs`). A node's times on a CPU and its waits are drawn apart from one another, and so is what different
-//! nodes of a flow take: where they belong together on one path, that is lost.
+//! (`on_paths.rs`), and so that what different nodes of a flow take on a CPU is long together as often as it was
+//! (`together.rs`). A node's times on a CPU and its waits are drawn apart from one another.
 
 use crate::estimates::{Estimates, Part, Work};
-use crate::on_paths::{on_paths, parts};
+use crate::on_paths::{on_paths, parts, together_on};
 use crate::random::Distribution;
 use flux_ir::external::ExternalRole;
 use flux_ir::flow::{End, Flow, Line};
@@ -47,6 +47,9 @@ pub fn measured(flow: &Flow, json: &str) -> Result<Estimates, String> {
     let worked: Vec<_> = nodes.iter().filter(|node| known.contains(&node.name)).collect();
     for one in on_paths(flow, &profile, &worked) {
         estimates.set_parts_on(one.path, &one.node, one.parts);
+    }
+    for (path, probability) in together_on(flow, &profile, &estimates) {
+        estimates.set_together(path, probability);
     }
     let each_s = |seconds: f64| seconds / profile.flows.started.max(1) as f64;
     if profile.source_cpu_seconds > 0.0 {

@@ -10,8 +10,9 @@
 //! Times are then drawn from the histogram of the node, its times weighted so that their mean is that of the path
 //! (`Histogram::tilted`).
 
-use crate::estimates::Part;
+use crate::estimates::{Estimates, Part};
 use crate::random::{Distribution, Histogram};
+use crate::together::probability;
 use flux_ir::flow::{Exit, Flow};
 use flux_ir::flow_path::FlowPath;
 use flux_ir::paths::graph;
@@ -90,6 +91,25 @@ pub fn on_paths(flow: &Flow, profile: &Profile, nodes: &[&NodeTimes]) -> Vec<OnP
         }
     }
     found
+}
+
+/// The paths on which nodes take long together, and how likely each does where its flow does, with what is estimated of
+/// nodes there.
+pub fn together_on(flow: &Flow, profile: &Profile, estimates: &Estimates) -> Vec<(FlowPath, f64)> {
+    let graph = graph(flow);
+    let known = profile.paths.iter().filter_map(|path| {
+        let found = flow_path(flow, path).filter(|found| found.labels(flow, &graph) == path.labels)?;
+        let variance = path.ran_variance_s2().filter(|_| is_plain(flow, path))?;
+        let times = path.labels.iter().flatten().filter_map(|label| {
+            let parts = estimates.parts_on(&found, label).or_else(|| Some(&estimates.work(label)?.parts))?;
+            parts.iter().find_map(|part| match part {
+                Part::Compute(Distribution::Measured(times)) => Some(times.as_ref()),
+                _ => None,
+            })
+        });
+        Some((found, probability(&times.collect::<Vec<_>>(), variance)))
+    });
+    known.filter(|(_, probability)| *probability > 0.0).collect()
 }
 
 /// The time on a CPU, that of threads beside the loop, and what is waited for the world, their means times these

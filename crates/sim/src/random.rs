@@ -123,6 +123,18 @@ impl Histogram {
         Self { steps: steps.collect(), mean: mean(&weights) }
     }
 
+    /// The time at this place among all from the shortest to the longest, from 0 to 1.
+    pub fn at(&self, place: f64) -> f64 {
+        let all = self.steps.last().map_or(0, |last| last.2);
+        let wanted = place * all as f64;
+        let at = self.steps.partition_point(|step| (step.2 as f64) < wanted);
+        let before = at.checked_sub(1).and_then(|before| self.steps.get(before)).map_or(0, |step| step.2);
+        self.steps.get(at).map_or(0.0, |(begin, width, so_far)| {
+            let own = (so_far - before).max(1) as f64;
+            begin + width * ((wanted - before as f64) / own)
+        })
+    }
+
     fn sample(&self, random: &mut Random) -> f64 {
         let drawn = random.below(self.steps.last().map_or(0, |last| last.2));
         let at = self.steps.partition_point(|step| step.2 <= drawn);
@@ -193,6 +205,16 @@ impl Distribution {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_place_has_its_time() {
+        let all = Histogram::new(&[(7, 100), (1 << 20, 300)]);
+        let last = (1 << 20) as f64 * 33.0 / 32.0 * 1e-9;
+        for (place, time) in [(0.0, 7e-9), (0.2, 7e-9), (0.2501, 1.048e-3), (1.0, last)] {
+            assert!((all.at(place) - time).abs() < 1e-3 * time, "{place}: {}", all.at(place));
+        }
+        assert!(Histogram::new(&[]).at(0.5).abs() < 1e-12);
+    }
 
     #[test]
     fn weights_give_the_mean_that_is_wanted() {

@@ -9,6 +9,7 @@
 use crate::estimates::{Estimates, Part};
 use crate::random::Random;
 use crate::script::{Action, Actions, Branch, Fork, Lock, Script, Workload};
+use crate::together::Together;
 use flux_ir::external::ExternalRole;
 use flux_ir::flow::{
     self, Block, Callee, Each, EachOrder, End, Exit, Flow, FunctionId, Line, Operand, Step, StepId, StepPaths,
@@ -68,11 +69,13 @@ impl<'a> Flows<'a> {
         &self.taken
     }
 
-    /// Draws the next flow of a source, whose path is known already, or is not asked for.
-    fn walk(&mut self, source: usize, random: &mut Random, path: Option<FlowPath>) -> Walked {
+    /// Draws the next flow of a source, whose path is known already, or is not asked for; and its place among the flows
+    /// of that.
+    fn walk(&mut self, source: usize, random: &mut Random, path: Option<(FlowPath, Together)>) -> Walked {
         let flow = self.flow;
         let Some(entry) = flow.entries.get(source) else { return Walked::default() };
-        let mut walk = Walk { path, ..Walk::new(self, random) };
+        let (path, together) = path.unzip();
+        let mut walk = Walk { path, together, ..Walk::new(self, random) };
         let (mut made, mut inputs) = (0, None);
         if let Some(produce) = entry.produce {
             let (exit, values) = walk.function(produce, vec![]);
@@ -104,7 +107,11 @@ impl Workload for Flows<'_> {
         let path = match self.faster.is_some() || self.estimates.has_paths() {
             // What its nodes take depends on its path, and none of its decisions on that: so these are drawn first, and
             // with the same random numbers once more.
-            true => self.walk(source, &mut random.clone(), None).path,
+            true => {
+                let own = random.split();
+                let path = self.walk(source, &mut random.clone(), None).path;
+                path.map(|path| (path, Together::draw(self.estimates.together(&path), own)))
+            }
             false => None,
         };
         let walked = self.walk(source, random, path);
@@ -157,6 +164,8 @@ struct Walk<'w, 'a> {
     register: u64,
     /// The path that it is on, where that is known before.
     path: Option<FlowPath>,
+    /// Its place among the flows of that.
+    together: Option<Together>,
     /// What its nodes took.
     seconds: f64,
 }
@@ -175,7 +184,7 @@ enum Left {
 impl<'w, 'a> Walk<'w, 'a> {
     fn new(flows: &'w mut Flows<'a>, random: &'w mut Random) -> Self {
         let drawn = Drawn::default();
-        Self { flows, random, made: 0, actions: vec![], drawn, register: 0, path: None, seconds: 0.0 }
+        Self { flows, random, made: 0, actions: vec![], drawn, register: 0, path: None, together: None, seconds: 0.0 }
     }
 
     fn fresh(&mut self, count: usize) -> Vec<Value> {
@@ -434,7 +443,10 @@ impl<'w, 'a> Walk<'w, 'a> {
         let own = self.path.and_then(|path| self.flows.estimates.parts_on(&path, name));
         let left = self.flows.faster.filter(|(path, _)| self.path == Some(*path)).map_or(1.0, |(_, left)| left);
         for part in own.unwrap_or(&work.parts) {
-            let seconds = left * part.time().sample(self.random);
+            let alone = part.time().sample(self.random);
+            let computes = matches!(part, Part::Compute(_));
+            let together = self.together.as_mut().filter(|_| computes);
+            let seconds = left * together.map_or(alone, |flow| flow.time(part.time(), alone));
             self.seconds += seconds;
             match part {
                 Part::Compute(_) => self.actions.push(Action::Compute(seconds)),

@@ -48,6 +48,7 @@ TEST(PathTimes, AreApartByPathAndEnd)
         EXPECT_EQ(found->whole.times(), 252u);
         EXPECT_EQ(found->whole.measured(), 2u);
         EXPECT_EQ(sum_ns(*found, time_kind::ran), 10'000u + 251 * 30'000);
+        EXPECT_DOUBLE_EQ(found->ran_squares_us2, 10 * 10 + 251 * 30 * 30);
         EXPECT_EQ(sum_ns(*found, time_kind::parked), 20'000u);
         EXPECT_EQ(sum_ns(*found, time_kind::waited), 0u);
     }

@@ -288,13 +288,14 @@ TEST(Report, TellsWhatFlowsOfAPathTook)
     flux::run_facts facts = some_facts(on);
     facts.path_times = {{{sample::source_Listen, flux::outcome::done, false, 1},
                          flux::histogram_counts({{64, 66, 2}}, 130, 2),
-                         {100, 5, 20, 0, 10, 0}}};
+                         {100, 5, 20, 0, 10, 0},
+                         0.0052}};
     facts.path_times_left_out = 17;
     const std::string json = flux::json_report(sample::program, facts, "pool");
     const std::string expected = R"(], "times": {"times": 2, "measured": 2, "sum_ns": 130, "p50_ns": 65, )"
                                  R"("p90_ns": 65, "p99_ns": 65, "steps": [[64, 2]]}, "ran_ns": 100, )"
                                  R"("beside_ns": 5, "parked_ns": 20, "waited_ns": 0, "queued_ns": 10, )"
-                                 R"("branched_ns": 0},)";
+                                 R"("branched_ns": 0, "ran_squares_us2": 0.005},)";
     EXPECT_NE(json.find(expected), std::string::npos) << json;
     EXPECT_NE(json.find("\"path_times_left_out\": 17,"), std::string::npos) << json;
 }
