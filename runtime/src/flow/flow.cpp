@@ -154,8 +154,7 @@ void flow::tell_and_give_way(node_number called) noexcept
 void flow::give_way() noexcept
 {
     if (held_ == 0 && runner_->crowded().load(std::memory_order_relaxed)) {
-        const time_away queues(timing_, time_kind::queued);
-        place_->give_way();
+        let_others_go_on();
     }
 }
 

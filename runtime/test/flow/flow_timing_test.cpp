@@ -11,6 +11,7 @@
 #include <chrono>
 #include <ctime>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
@@ -221,6 +222,30 @@ TEST(FlowTimingOfLoops, WhoCanGoOnAndWaitsForItsLoopIsNotParkedAnyMore)
     EXPECT_GE(sum_of(begin, time_kind::parked), 49ms);
     EXPECT_LE(sum_of(begin, time_kind::parked), 52ms);
     EXPECT_TRUE(!is_waited_for || sum_of(begin, time_kind::queued) >= 20ms);
+}
+
+// What computes for long, or does much I/O without waiting, gives way in the middle of its node.
+TEST(FlowTimingOfLoops, WhoLetsOthersGoOnDoesNotRunMeanwhile)
+{
+    constexpr int flows = 3;
+    std::chrono::nanoseconds used{};
+    sample::work = [&](const sample::Listen_out &) {
+        if (flux::running_flow->position() == sample::node_Begin) {
+            for (int part = 0; part < 5; ++part) {
+                const auto before = flux::processor_use::of_thread().time;
+                spin(4ms);
+                used += flux::processor_use::of_thread().time - before;
+                EXPECT_EQ(part % 2 == 0 ? flux::refill_io_budget(flux::never) : sched_yield(), 0);
+            }
+        }
+    };
+    sample::listen = sample::flows(flows, [](int) { return sample::Listen_out{1, 2, -1}; });
+    sample::running_source running(sample::program, sample::source_Listen, flux::strategy_kind::event, flows, 1);
+    running.await_finished(flows);
+    const auto nodes = running.all.times().of_nodes();
+    const divided_counts &begin = of_node(nodes, sample::node_Begin);
+    EXPECT_LE(sum_of(begin, time_kind::ran), used + used / 20);
+    EXPECT_GE(sum_of(begin, time_kind::queued), used / 2);
 }
 
 TEST(TimedFlows, AreAllAtFirstAndThenFewer)

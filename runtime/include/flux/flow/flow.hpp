@@ -281,6 +281,13 @@ class flow : public listed<flow>
     /// Where it waits.
     waiter &place() const noexcept { return *place_; }
 
+    /// In the middle of a node, lets others of its loop go on first that have waited. That is none of the node's time.
+    void let_others_go_on() noexcept
+    {
+        const time_away queues(timing_, time_kind::queued);
+        place_->give_way();
+    }
+
     /// When it is to have ended: no park of it goes on for longer. `never` where it has all the time.
     moment deadline() const noexcept { return deadline_; }
     void set_deadline(moment deadline) noexcept { deadline_ = deadline; }
