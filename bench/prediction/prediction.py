@@ -171,14 +171,21 @@ def again(chosen, rows):
             subjects[one["server"]] = named(one["server"].removeprefix("random_"))
             profiled(chosen, subjects[one["server"]])
         setting = Setting(one["runtime"], one["cpus"])
+        if chosen.own:
+            subjects[one["server"]].profile = own_profile(subjects[one["server"]], setting, one["load"])
         yield row(chosen, subjects[one["server"]], setting, one["load"], one["asked"], one["seconds"], one["measured"])
+
+
+def own_profile(subject, setting, load):
+    """Where what a subject measured of itself in a row is kept."""
+    return os.path.join(subject.folder(), f"own_{setting.named().replace(' ', '_')}_{load}.json")
 
 
 def make_of_own(chosen, subject, setting, asked):
     """The rows of a subject under a setting, each predicted from what it measured itself meanwhile."""
     before = subject.profile
     for load, rate in asked.items():
-        subject.profile = os.path.join(subject.folder(), f"own_{setting.named().replace(' ', '_')}_{load}.json")
+        subject.profile = own_profile(subject, setting, load)
         with alone(chosen, subject, setting):
             times = brought(rate, chosen.seconds, load)
             seen = measured(chosen, subject, setting, times, chosen.seconds, subject.profile)

@@ -259,8 +259,8 @@ impl Estimates {
     }
 
     /// A thread takes so many seconds for itself on one CPU, and on several.
-    pub fn set_thread_cost(&mut self, alone: f64, beside: f64) {
-        self.thread_cost = [alone, beside];
+    pub fn set_thread_cost(&mut self, seconds: [f64; 2]) {
+        self.thread_cost = seconds;
     }
 
     /// That on so many CPUs; 0 where nothing is known.

@@ -11,7 +11,7 @@ use crate::random::Distribution;
 use flux_ir::external::ExternalRole;
 use flux_ir::flow::{End, Flow, Line};
 use flux_ir::program::{Body, Origin, Scope};
-use flux_profile::profile::{NodeTimes, Profile, ThreadCost};
+use flux_profile::profile::{NodeTimes, Path, Profile, ThreadCost};
 use std::collections::{BTreeSet, HashMap};
 
 /// How often flows came to what paths show, and how often they failed there.
@@ -59,9 +59,10 @@ pub fn measured(flow: &Flow, json: &str) -> Result<Estimates, String> {
         }
     }
     let woken_s = profile.loop_sleeps.times as f64 * profile.loop_sleeps.each_s();
-    estimates.set_outside(each_s((outside_s(&profile, &known) - woken_s).max(0.0)));
+    let apart_s = woken_s + threads_s(&profile);
+    estimates.set_outside(each_s((outside_s(&profile, &known) - apart_s).max(0.0)));
     estimates.set_wake(profile.loop_sleeps.each_s());
-    add_thread_cost(&profile, &mut estimates);
+    estimates.set_thread_cost(thread_cost_s(&profile));
     for (id, constraint) in flow.program.constraints.iter() {
         let seen = profile.constraints.iter().find(|seen| seen.name == constraint.name.to_string());
         if constraint.scope != Scope::Program
@@ -84,6 +85,15 @@ fn outside_s(profile: &Profile, of: &BTreeSet<String>) -> f64 {
     let worked = |node: &NodeTimes| node.times.cpu_ns() as f64 * 1e-9;
     let in_nodes: f64 = profile.node_times.iter().filter(|node| of.contains(&node.name)).map(worked).sum();
     (profile.cpu_seconds - profile.source_cpu_seconds - profile.measuring_cpu_seconds - in_nodes).max(0.0)
+}
+
+/// What threads took for themselves where each flow and branch had one, in seconds: where flows run otherwise they take
+/// none, and else it is counted for each.
+fn threads_s(profile: &Profile) -> f64 {
+    let branches = |path: &Path| path.labels.iter().flatten().filter(|label| *label == "&").count() as f64;
+    let of_paths: f64 = profile.paths.iter().map(|path| path.count as f64 * branches(path)).sum();
+    let threads = if profile.strategy == "thread" { profile.flows.started as f64 + of_paths } else { 0.0 };
+    threads * thread_cost_s(profile)[1]
 }
 
 /// The nodes that make flows on threads of their own.
@@ -138,9 +148,8 @@ fn add_choices(visits: &HashMap<&str, Visits>, lines: &[Line], labels: &[String]
     }
 }
 
-/// Tells what a thread takes: where it is not known on several CPUs, as much as on one.
-fn add_thread_cost(profile: &Profile, estimates: &mut Estimates) {
+/// What a thread takes, in seconds, on one CPU and on several: where the second is not known, as much.
+fn thread_cost_s(profile: &Profile) -> [f64; 2] {
     let ThreadCost { alone, beside } = profile.thread_cost_ns;
-    let seconds = |ns: u64| ns as f64 * 1e-9;
-    estimates.set_thread_cost(seconds(alone), seconds(if beside > 0 { beside } else { alone }));
+    [alone, if beside > 0 { beside } else { alone }].map(|ns| ns as f64 * 1e-9)
 }

@@ -66,6 +66,19 @@ fn what_loops_slept_and_what_was_measured_is_no_work_of_flows() {
 }
 
 #[test]
+fn threads_that_flows_had_are_counted_once() {
+    let of = |strategy: &str| {
+        let thread = format!(
+            r#""strategy": "{strategy}", "thread_cost_ns": {{"alone": 100000, "beside": 0}}, "cpu_seconds": 0.25"#
+        );
+        measured(&flow(PAGES), &PROFILE.replace(r#""cpu_seconds": 0.25"#, &thread)).unwrap()
+    };
+    // Of half a millisecond a flow a thread took a fifth; it is taken for one where others are predicted.
+    assert!((of("thread").outside() - 0.4e-3).abs() < 1e-9 && (of("event").outside() - 0.5e-3).abs() < 1e-9);
+    assert!([1, 2].iter().all(|cpus| (of("thread").thread_cost(*cpus) - 1e-4).abs() < 1e-12));
+}
+
+#[test]
 fn threads_beside_loops_work_for_nodes() {
     let json = PROFILE.replace(
         r#""parked": {"steps": [[0, 10], [7864320, 15]]}"#,

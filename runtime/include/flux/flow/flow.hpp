@@ -281,7 +281,7 @@ class flow : public listed<flow>
     /// Where it waits.
     waiter &place() const noexcept { return *place_; }
 
-    /// In the middle of a node, lets others of its loop go on first that have waited. That is none of the node's time.
+    /// In the middle of a node, lets others of its loop go on first that have waited. Meanwhile it is queued.
     void let_others_go_on() noexcept
     {
         const time_away queues(timing_, time_kind::queued);

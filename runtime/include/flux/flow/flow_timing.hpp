@@ -106,7 +106,7 @@ class flow_timing
     moment ready_at_ = never;
     // The last park, if it was for a call: since when, and how long.
     moment parked_since_;
-    std::chrono::nanoseconds parked_;
+    std::chrono::nanoseconds parked_{0};
     // Of the node that it is at, of the one to be called, of the whole flow; where it is timed.
     divided_time of_node_;
     std::chrono::nanoseconds waited_for_next_;
