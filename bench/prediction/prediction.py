@@ -262,8 +262,8 @@ def main():
     arguments.add_argument("--first", action="store_true", help="servers come before all else on the machine (root)")
     arguments.add_argument("--profile", action="store_true", help="take profiles anew")
     arguments.add_argument("--own", action="store_true",
-                           help="predict each row from what it measured itself, so that the model alone is held against "
-                                "it, and not what nodes take from one minute to the next; give it --rows of its own")
+                           help="predict each row from what it measured itself, so that the model alone is held "
+                                "against it, and not what nodes take in another minute; give it --rows of its own")
     arguments.add_argument("--quick", action="store_true", help="one loop, two loads of 2 s, rows of their own")
     arguments.add_argument("--again", action="store_true", help="predict the rows that there are anew")
     arguments.add_argument("--table", action="store_true", help="only print the rows that there are, as Markdown")

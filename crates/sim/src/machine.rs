@@ -42,6 +42,10 @@ const SLACK: f64 = 50e-6;
 /// What it takes until a thread that was woken for a lock looks at it, once it has a CPU, in seconds.
 const SWITCH: f64 = 1e-6;
 
+/// One that was woken uses a CPU for so long at least, in seconds: for no time it would need none, and would have what
+/// it was woken for although others have all CPUs.
+const LEAST_WAKE: f64 = 1e-12;
+
 /// What happens by itself.
 #[derive(Clone, Copy, Debug)]
 enum Event {
@@ -142,8 +146,9 @@ impl<'a> Machine<'a> {
         };
         let sources = setting.arrivals.iter();
         let sources = sources.map(|each| SourceThread { replayed: begin(each), ..SourceThread::default() }).collect();
-        let [wakes, thread_cost, switches] = [workload.wake(), workload.thread_cost(setting.cpus), SWITCH]
-            .map(|seconds| [Action::Compute(seconds)].into());
+        let [wakes, thread_cost, switches] =
+            [workload.wake().max(LEAST_WAKE), workload.thread_cost(setting.cpus), SWITCH]
+                .map(|seconds| [Action::Compute(seconds)].into());
         Self {
             setting,
             rate,

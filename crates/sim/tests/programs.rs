@@ -10,6 +10,7 @@ use flux_sim::predict::{Limiting, Prediction, predict};
 use flux_sim::random::Random;
 use flux_sim::script::Workload;
 use flux_sim::setting::{Arrivals, Runtime, Setting, Sharing};
+use flux_sim::turns::Slices;
 use flux_sim::walk::Flows;
 use std::collections::HashMap;
 use support::{PAGES, flow};
@@ -152,6 +153,28 @@ fn blocking_nodes_run_beside_their_loop() {
     // Threads are held by it in any case.
     let threads = predicted(&flow(&program(" blocking")), &estimates, 2, Runtime::Pool(1), 150.0);
     close(threads.throughput, 1.0 / 9e-3);
+}
+
+/// Also where nothing is known of what it takes to be woken: a thread of a pool has a flow only once it has a CPU.
+#[test]
+fn threads_that_are_woken_wait_for_a_cpu() {
+    let flow = flow("Read () => (); Work () => (); source Read => Work;");
+    let p95 = |wake: f64| {
+        let mut estimates = Estimates::read(&flow, ["Work = lognormal(700us, 0.2)"]).unwrap();
+        estimates.set_wake(wake);
+        let setting = Setting {
+            cpus: 1,
+            sharing: Sharing::Turns(Slices::of_linux(1)),
+            runtime: Runtime::Pool(30),
+            arrivals: vec![Arrivals::Poisson(1000.0)],
+            seen: None,
+            warm_up: 2000.0,
+            flows: 30_000.0,
+        };
+        predict(&flow, &estimates, &setting, 1).p95.mean
+    };
+    let (none, little) = (p95(0.0), p95(1e-7));
+    assert!((none / little - 1.0).abs() < 0.03, "{none} and {little}");
 }
 
 /// So it does with a call that is handed over: that takes a CPU, which a wait does not.
