@@ -15,7 +15,7 @@ use crate::random::{Distribution, Histogram};
 use crate::together::probability;
 use flux_ir::flow::{Exit, Flow};
 use flux_ir::flow_path::FlowPath;
-use flux_ir::paths::graph;
+use flux_ir::paths::{PathGraph, graph};
 use flux_profile::histogram::Histogram as Measured;
 use flux_profile::profile::{NodeTimes, Path, Profile, Sums, Times};
 use std::collections::{BTreeMap, HashMap};
@@ -59,7 +59,7 @@ pub fn on_paths(flow: &Flow, profile: &Profile, nodes: &[&NodeTimes]) -> Vec<OnP
         calls
     };
     let known = profile.paths.iter().map(|path| {
-        let found = flow_path(flow, path).filter(|found| found.labels(flow, &graph) == path.labels);
+        let found = flow_path(flow, &graph, path);
         (found, path.count, &path.labels, found.is_some() && is_plain(flow, path))
     });
     let cut = profile.cut.iter().map(|path| (None, path.count, &path.labels, false));
@@ -98,7 +98,7 @@ pub fn on_paths(flow: &Flow, profile: &Profile, nodes: &[&NodeTimes]) -> Vec<OnP
 pub fn together_on(flow: &Flow, profile: &Profile, estimates: &Estimates) -> Vec<(FlowPath, f64)> {
     let graph = graph(flow);
     let known = profile.paths.iter().filter_map(|path| {
-        let found = flow_path(flow, path).filter(|found| found.labels(flow, &graph) == path.labels)?;
+        let found = flow_path(flow, &graph, path)?;
         let variance = path.ran_variance_s2().filter(|_| is_plain(flow, path))?;
         let times = path.labels.iter().flatten().filter_map(|label| {
             let parts = estimates.parts_on(&found, label).or_else(|| Some(&estimates.work(label)?.parts))?;
@@ -131,8 +131,8 @@ pub fn parts(times: &Times, strategy: &str, [ran, beside, parked]: [f64; 3]) -> 
     drawn(&times.ran, ran).map(Part::Compute).into_iter().chain(beside).chain(parked).collect()
 }
 
-/// The path of a profile by its number.
-fn flow_path(flow: &Flow, path: &Path) -> Option<FlowPath> {
+/// The path of a profile by its number; none where the program has another of that number.
+fn flow_path(flow: &Flow, graph: &PathGraph, path: &Path) -> Option<FlowPath> {
     let exit = match path.exit.as_str() {
         "done" => Exit::Done,
         "failed" => Exit::Failed,
@@ -140,7 +140,8 @@ fn flow_path(flow: &Flow, path: &Path) -> Option<FlowPath> {
         _ => return None,
     };
     let mut sources = (0..flow.entries.len()).map(|source| FlowPath { source, exit, number: path.number });
-    sources.find(|one| one.source_name(flow).as_ref() == Some(&path.source))
+    let found = sources.find(|one| one.source_name(flow).as_ref() == Some(&path.source));
+    found.filter(|found| found.labels(flow, graph) == path.labels)
 }
 
 /// Whether what its flows took is what the nodes took that it shows: no branches ran beside it, no functions are
