@@ -159,7 +159,10 @@ impl Estimates {
         match named {
             Named::Work => {
                 let work = work(value).ok_or_else(|| {
-                    wrong("write how long it takes, `12ms`, `exponential(12ms)`, `1ms + wait 30ms` or `1ms, fails 2%`")
+                    wrong(
+                        "write how long it takes, `12ms`, `exponential(12ms)`, `1ms + wait 30ms`, `5us + beside 20us` \
+                         (of a thread beside the event loop) or `1ms, fails 2%`",
+                    )
                 })?;
                 // It is the same on all paths.
                 self.on_paths.values_mut().for_each(|nodes| drop(nodes.remove(name)));
