@@ -67,11 +67,16 @@ struct Site {
 
 impl Site {
     fn start(test: &str) -> Self {
+        Self::by(test, "reactor")
+    }
+
+    fn by(test: &str, io: &str) -> Self {
         programs();
         let folder = support::folder("host", test);
         let (echo, count) = (free_port(), free_port());
         let mut command = Command::new(env!("CARGO_BIN_EXE_flux"));
         command.current_dir(&folder).args(["host", "site.host", "--quiet"]);
+        command.envs((io != "reactor").then_some(("FLUX_IO", io)));
         command.stderr(File::create(folder.join("log")).unwrap());
         let write = |line: &str| std::fs::write(folder.join("site.host"), line).unwrap();
         write(&format!("{}\n{}\n", echo_line(echo, ""), count_line(count, "")));
@@ -154,7 +159,16 @@ fn ask_on(port: u16, client: usize, stop: &AtomicBool, answered: &AtomicUsize) -
 
 #[test]
 fn programs_are_replaced_under_load_and_lose_no_request() {
-    let site = Site::start("replaced");
+    replaced_under_load("reactor");
+}
+
+#[test]
+fn programs_are_replaced_under_load_by_io_uring_too() {
+    replaced_under_load("proactor");
+}
+
+fn replaced_under_load(io: &str) {
+    let site = Site::by(&format!("replaced_{io}"), io);
     let (stop, answered) = (AtomicBool::new(false), AtomicUsize::new(0));
     let mut kept = connect(site.echo);
     exchange(&mut kept, b"before").unwrap();
@@ -176,12 +190,12 @@ fn programs_are_replaced_under_load_and_lose_no_request() {
     });
     // One that was there before all of them has stayed.
     exchange(&mut kept, b"and after").unwrap();
-    drop(kept);
     wait_for("the end of all versions but the last", || {
         let (said, done) = site.tell(&["--status"]);
         assert!(done, "{said}");
         (said.matches("echo version").count() == 1).then_some(())
     });
+    exchange(&mut kept, b"of the last").unwrap();
     assert!(site.log().contains("flux: echo: listening on 127.0.0.1:"), "{}", site.log());
 }
 
@@ -273,7 +287,7 @@ const HADOOP: &str = include_str!("../../../examples/hadoop/hadoop.flick");
 
 impl Aggregator {
     /// It is built already.
-    fn start(test: &str) -> Self {
+    fn start(test: &str, io: &str) -> Self {
         static ONCE: OnceLock<()> = OnceLock::new();
         ONCE.get_or_init(|| {
             let folder = support::folder("host", "aggregators");
@@ -287,6 +301,7 @@ impl Aggregator {
         let port = free_port();
         let mut command = Command::new(env!("CARGO_BIN_EXE_flux"));
         command.current_dir(&folder).args(["host", "site.host", "--quiet"]);
+        command.envs((io != "reactor").then_some(("FLUX_IO", io)));
         command.stderr(File::create(folder.join("log")).unwrap());
         std::fs::write(folder.join("site.host"), Self::line(port, &reducer, 1)).unwrap();
         let mut own = Self { host: Server::start(&mut command, port), folder, port, reducer };
@@ -355,7 +370,7 @@ fn ends_right((mappers, mut at_reducer): (Vec<TcpStream>, TcpStream), sent: usiz
 
 #[test]
 fn an_aggregator_that_is_replaced_ends_its_runs_and_begins_others() {
-    let site = Aggregator::start("aggregator");
+    let site = Aggregator::start("aggregator", "reactor");
     // Of every version one is in progress, at another place.
     let begun: Vec<_> = [1, 3, 700, 9_000]
         .into_iter()
@@ -378,7 +393,12 @@ fn an_aggregator_that_is_replaced_ends_its_runs_and_begins_others() {
 /// Those of a run that has not all of its clients are of the next version's, where the others come.
 #[test]
 fn an_aggregator_that_is_replaced_while_it_gathers_hands_on_who_has_come() {
-    let site = Aggregator::start("gathering");
+    hands_on_who_has_come("reactor");
+    hands_on_who_has_come("proactor");
+}
+
+fn hands_on_who_has_come(io: &str) {
+    let site = Aggregator::start(&format!("gathering_{io}"), io);
     for (waiting, weight) in [1, 3].into_iter().zip(2..) {
         let whole = site.begin(500);
         let mut mappers: Vec<TcpStream> = (0..waiting).map(|_| connect(site.port)).collect();

@@ -93,6 +93,17 @@ void intake::queue_in(ready_queue &to, void *whom, bool at_once) noexcept
     }
 }
 
+// The kernel answers a cancellation in the same call: either bytes have come before, or none are taken.
+bool intake::stop_untouched() noexcept
+{
+    if (in_flight()) {
+        shared_.ring.cancel(*this);
+        shared_.ring.wait(moment::min());
+        shared_.ring.deliver();
+    }
+    return !in_flight() && !has_something();
+}
+
 void intake::came(int result, std::uint32_t flags) noexcept
 {
     if (polls_) {

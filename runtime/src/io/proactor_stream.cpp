@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <fcntl.h>
 #include <new>
 #include <poll.h>
 #include <sys/socket.h>
@@ -111,6 +112,13 @@ io_result<void> proactor_stream::do_send_file(std::string_view before, file_part
         const int error = waiting.error() != 0 ? waiting.error() : -std::min(ready, 0);
         return error == EINTR ? 0 : error;
     });
+}
+
+int proactor_stream::copy_idle() noexcept
+{
+    assert_on_its_loop();
+    const bool is_idle = output_->is_quiet() && input_->stop_untouched();
+    return is_idle ? fcntl(input_->socket().get(), F_DUPFD_CLOEXEC, 0) : -1;
 }
 
 void proactor_stream::end_output() noexcept

@@ -18,6 +18,9 @@ class proactor_outbox final : public submission, public outbox
     {
     }
 
+    /// Whether nothing is to be sent, and neither is an end.
+    bool is_quiet() const noexcept { return idle() && !in_flight() && !ends_output_; }
+
     /// Waits until all of it is sent: 0 or the error.
     int flush(moment deadline) noexcept;
 
