@@ -123,7 +123,8 @@ pub struct Build {
     /// Link with a library, like -l of the linker.
     #[arg(long = "link", short = 'l', value_name = "LIBRARY")]
     pub libraries: Vec<String>,
-    /// An additional argument for the C and C++ compilers.
+    /// An additional argument for the C and C++ compilers; those of the environment's FLUX_CFLAGS come before, which are
+    /// separated by spaces.
     #[arg(long = "cflag", value_name = "FLAG", allow_hyphen_values = true)]
     pub cflags: Vec<String>,
     /// The C++ compiler.
@@ -158,6 +159,14 @@ pub struct Build {
     /// Print only warnings and errors.
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+impl Build {
+    /// All additional arguments for the C and C++ compilers.
+    pub fn cflags(&self) -> Vec<String> {
+        let of_all = std::env::var("FLUX_CFLAGS").unwrap_or_default();
+        of_all.split_whitespace().map(str::to_owned).chain(self.cflags.iter().cloned()).collect()
+    }
 }
 
 /// A sanitizer of the C++ compiler.

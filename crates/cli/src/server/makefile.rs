@@ -381,7 +381,7 @@ pub fn flags(arguments: &Build) -> Vec<String> {
         flags.push(format!("-fsanitize={which}"));
         flags.push("-fno-omit-frame-pointer".into());
     }
-    flags.extend(arguments.cflags.iter().cloned());
+    flags.extend(arguments.cflags());
     flags
 }
 

@@ -51,8 +51,8 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     files::create_directory(&directory)?;
     runtime_library::write_sources(&runtime)?;
     let linked = links::of(&program).to_vec();
-    links::require(&program, &arguments.cxx, &arguments.cflags, terminal)?;
-    let flags = [arguments.cflags.clone(), links::flags(&linked)].concat();
+    links::require(&program, &arguments.cxx, &arguments.cflags(), terminal)?;
+    let flags = [arguments.cflags(), links::flags(&linked)].concat();
     let compiler = bind_functions::Compiler { command: &arguments.cxx, flags: &flags, directory: &directory };
     if bind_functions::is_asked(&program, &sources) {
         terminal.progress("Reading", &format!("the headers of {}", program.path.display()));
