@@ -123,8 +123,8 @@ pub struct Build {
     /// Link with a library, like -l of the linker.
     #[arg(long = "link", short = 'l', value_name = "LIBRARY")]
     pub libraries: Vec<String>,
-    /// An additional argument for the C and C++ compilers; those of the environment's FLUX_CFLAGS come before, which are
-    /// separated by spaces.
+    /// An additional argument for the C and C++ compilers; those of the environment's FLUX_CFLAGS, separated by spaces,
+    /// come before.
     #[arg(long = "cflag", value_name = "FLAG", allow_hyphen_values = true)]
     pub cflags: Vec<String>,
     /// The C++ compiler.
