@@ -57,10 +57,19 @@ def beside(drawings):
     return svg(560 * len(drawings), max(height for _, height in drawings), parts)
 
 
+def called(name):
+    """What a reader calls it, `Flux, by epoll`, where the bench says `flux balancer reactor`."""
+    if not name.startswith("flux "):
+        return name
+    _, _, io, *own = name.split(" ")
+    return "Flux, by " + ("epoll" if io == "reactor" else "io_uring") + (", connections of its own" if own else "")
+
+
 def by_name(cases, across, what, change=lambda value: value):
     """The lines of some cases: by what was measured, where the case is across, and its figures."""
     names = list(cases[0][what])
-    return {name: [(case[across], [change(value) for value in case[what][name]]) for case in cases] for name in names}
+    return {called(name): [(case[across], [change(value) for value in case[what][name]]) for case in cases]
+            for name in names}
 
 
 def bars_drawn(title, rows):

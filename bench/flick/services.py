@@ -145,11 +145,12 @@ def serving(name, home, servers, processor):
 
 
 @contextlib.contextmanager
-def aggregating(name, mappers, reducer, processor, io="reactor", loops=1):
+def aggregating(name, mappers, reducer, processor, loops=1):
     """An aggregator for so many mappers, before a reducer at this port: its port, and its processes. One of Flux has so
     many event loops."""
     started = [str(HERE / "build/merge"), str(reducer), str(mappers)]
     if name.startswith("flux"):
+        io = name.split(" ")[2]
         started = [str(HERE / "build/hadoop/hadoop"), f"--mappers=127.0.0.1:0*{mappers}",
                    f"--reducer=connect:127.0.0.1:{reducer}", f"--flux-workers={loops}", f"--flux-io={io}"]
     with server.running(started, processor=processor) as run:
