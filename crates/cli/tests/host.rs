@@ -141,6 +141,18 @@ fn count(connection: &TcpStream) -> String {
     line
 }
 
+/// A client that asks on one connection until it is to stop, and then leaves it open.
+fn ask_without_leaving(port: u16, stop: &AtomicBool) -> std::io::Result<TcpStream> {
+    let mut connection = connect(port);
+    for asked in 0.. {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+        exchange(&mut connection, format!("stays {asked}").as_bytes())?;
+    }
+    Ok(connection)
+}
+
 /// A client that connects, asks a few times and leaves, again and again, until it is to stop.
 fn ask_on(port: u16, client: usize, stop: &AtomicBool, answered: &AtomicUsize) -> std::io::Result<()> {
     for round in 0.. {
@@ -172,8 +184,9 @@ fn replaced_under_load(io: &str) {
     let (stop, answered) = (AtomicBool::new(false), AtomicUsize::new(0));
     let mut kept = connect(site.echo);
     exchange(&mut kept, b"before").unwrap();
-    std::thread::scope(|scope| {
+    let busy = std::thread::scope(|scope| {
         let ask = |client| ask_on(site.echo, client, &stop, &answered);
+        let busy = scope.spawn(|| ask_without_leaving(site.echo, &stop));
         let clients: Vec<_> = (0..3).map(|client| scope.spawn(move || ask(client))).collect();
         for weight in 1..=5 {
             let before = answered.load(Ordering::Relaxed);
@@ -187,15 +200,21 @@ fn replaced_under_load(io: &str) {
         for client in clients {
             client.join().unwrap().expect("each request is answered");
         }
+        busy.join().unwrap().expect("each request is answered")
     });
-    // One that was there before all of them has stayed.
+    // Two that were there before all of them have stayed, and come to the last version long before those who stay with
+    // an old one are sent away (`--flux-drain`, thirty seconds).
     exchange(&mut kept, b"and after").unwrap();
+    let begun = Instant::now();
     wait_for("the end of all versions but the last", || {
         let (said, done) = site.tell(&["--status"]);
         assert!(done, "{said}");
         (said.matches("echo version").count() == 1).then_some(())
     });
-    exchange(&mut kept, b"of the last").unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+    for mut stays in [kept, busy] {
+        exchange(&mut stays, b"of the last").unwrap();
+    }
     assert!(site.log().contains("flux: echo: listening on 127.0.0.1:"), "{}", site.log());
 }
 

@@ -8,8 +8,10 @@ use crate::interval::Interval;
 use crate::machine::run;
 use crate::observe::Observed;
 use crate::predict::{RUNS, is_overloaded};
+use crate::processors::Sharing;
 use crate::random::Random;
 use crate::setting::{Runtime, Setting};
+use crate::turns::Slices;
 use crate::walk::{Flows, Taken};
 use flux_ir::flow::Flow;
 use flux_ir::flow_path::FlowPath;
@@ -144,7 +146,12 @@ fn with_a_cpu(setting: &Setting) -> Setting {
         Runtime::Event(loops) => Runtime::Event(loops + 1),
         other => other,
     };
-    Setting { cpus: setting.cpus + 1, runtime, ..setting.clone() }
+    let cpus = setting.cpus + 1;
+    let sharing = match setting.sharing {
+        Sharing::Turns(_) => Sharing::Turns(Slices::of_linux(cpus)),
+        equal @ Sharing::Equal => equal,
+    };
+    Setting { cpus, runtime, sharing, ..setting.clone() }
 }
 
 fn with_threads(setting: &Setting) -> Setting {

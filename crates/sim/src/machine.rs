@@ -147,7 +147,7 @@ impl<'a> Machine<'a> {
         let sources = setting.arrivals.iter();
         let sources = sources.map(|each| SourceThread { replayed: begin(each), ..SourceThread::default() }).collect();
         let [wakes, thread_cost, switches] =
-            [workload.wake().max(LEAST_WAKE), workload.thread_cost(setting.cpus), SWITCH]
+            [workload.wake().max(LEAST_WAKE), workload.thread_cost(setting.cpus).max(LEAST_WAKE), SWITCH]
                 .map(|seconds| [Action::Compute(seconds)].into());
         Self {
             setting,

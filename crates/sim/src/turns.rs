@@ -184,6 +184,10 @@ impl Turns {
 
     /// Puts it into a queue, to run or to sleep there.
     fn queue(&mut self, cpu: usize, thread: usize, state: State) {
+        if self.cpus[cpu].queue.is_empty() {
+            // Those before were not counted, as they were nobody's.
+            self.cpus[cpu].tick = self.next_tick(cpu);
+        }
         self.threads[thread].state = state;
         self.cpus[cpu].sum += self.threads[thread].virtual_time;
         self.cpus[cpu].queue.push(thread);
@@ -207,11 +211,15 @@ impl Turns {
     }
 
     fn run(&mut self, cpu: usize, thread: usize) {
-        let (tick, phase) = (self.slices.tick, self.phase(cpu));
         self.cpus[cpu].current = Some(thread);
-        self.cpus[cpu].tick = ((self.at - phase) / tick + SAME).floor() as u64 + 1;
+        self.cpus[cpu].tick = self.next_tick(cpu);
         let thread = &mut self.threads[thread];
         (thread.state, thread.protected) = (State::Running, thread.deadline);
+    }
+
+    /// The number of the tick that comes next on a CPU.
+    fn next_tick(&self, cpu: usize) -> u64 {
+        ((self.at - self.phase(cpu)) / self.slices.tick + 1e-6).floor() as u64 + 1
     }
 
     /// The ticks of CPUs come one after the other.
@@ -404,7 +412,7 @@ impl Turns {
                 return thread.computes.take();
             }
             if self.phase(cpu) + self.cpus[cpu].tick as f64 * self.slices.tick <= now + SAME {
-                self.cpus[cpu].tick = ((now - self.phase(cpu)) / self.slices.tick + 1e-6).floor() as u64 + 1;
+                self.cpus[cpu].tick = self.next_tick(cpu);
                 self.tick(cpu);
             }
         }

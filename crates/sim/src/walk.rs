@@ -108,7 +108,8 @@ impl Workload for Flows<'_> {
             // What its nodes take depends on its path, and none of its decisions on that: so these are drawn first, and
             // with the same random numbers once more.
             true => {
-                let own = random.split();
+                // Of a copy, so that those who draw none have the same random numbers else.
+                let own = random.clone().split();
                 let path = self.walk(source, &mut random.clone(), None).path;
                 path.map(|path| (path, Together::draw(self.estimates.together(&path), own)))
             }
@@ -315,7 +316,7 @@ impl<'w, 'a> Walk<'w, 'a> {
                 if external.role == ExternalRole::Session {
                     self.draw_session();
                 }
-                let is_done = self.work(&external.name.to_string());
+                let is_done = self.work(&external.name.to_string(), false);
                 (if is_done { Exit::Done } else { Exit::Failed }, vec![])
             }
             Callee::Function(function) => {
@@ -424,7 +425,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         let node = &flow.program.nodes[id];
         self.actions.push(Action::Arrive);
         self.actions.extend(node.blocking.then_some(Action::Beside));
-        let is_done = self.work(&node.name.to_string());
+        let is_done = self.work(&node.name.to_string(), node.blocking);
         self.actions.extend(node.blocking.then_some(Action::Back));
         if !is_done {
             return (Exit::Failed, vec![]);
@@ -437,8 +438,9 @@ impl<'w, 'a> Walk<'w, 'a> {
         (Exit::Done, values)
     }
 
-    /// Does what is estimated of a node or a handler: whether it is done and has not failed.
-    fn work(&mut self, name: &str) -> bool {
+    /// Does what is estimated of a node or a handler, on its flow's thread or beside that already: whether it is done and
+    /// has not failed.
+    fn work(&mut self, name: &str, is_beside: bool) -> bool {
         let Some(work) = self.flows.estimates.work(name) else { return true };
         let own = self.path.and_then(|path| self.flows.estimates.parts_on(&path, name));
         let left = self.flows.faster.filter(|(path, _)| self.path == Some(*path)).map_or(1.0, |(_, left)| left);
@@ -450,6 +452,7 @@ impl<'w, 'a> Walk<'w, 'a> {
             self.seconds += seconds;
             match part {
                 Part::Compute(_) => self.actions.push(Action::Compute(seconds)),
+                Part::Beside(_) if is_beside => self.actions.push(Action::Compute(seconds)),
                 Part::Beside(_) if seconds > 0.0 => {
                     self.actions.extend([Action::Beside, Action::Compute(seconds), Action::Back]);
                 }
