@@ -29,7 +29,7 @@ pub enum Action {
     TryAgain(Lock),
     /// A thread of a pool that was woken takes what is next, if others have not; only it does this.
     Look,
-    /// Gives it back.
+    /// Gives a lock back.
     Release(Lock),
     /// Runs branches, and goes on when all have ended.
     Fork(Fork),

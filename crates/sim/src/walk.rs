@@ -438,8 +438,8 @@ impl<'w, 'a> Walk<'w, 'a> {
         (Exit::Done, values)
     }
 
-    /// Does what is estimated of a node or a handler, on its flow's thread or beside that already: whether it is done and
-    /// has not failed.
+    /// Does what is estimated of a node or a handler, on its flow's thread or beside that already: whether it is done
+    /// and has not failed.
     fn work(&mut self, name: &str, is_beside: bool) -> bool {
         let Some(work) = self.flows.estimates.work(name) else { return true };
         let own = self.path.and_then(|path| self.flows.estimates.parts_on(&path, name));
