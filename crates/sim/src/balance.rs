@@ -3,8 +3,12 @@
 
 use crate::random::Random;
 
-/// A CPU that is likely to be idle for less, in seconds, does not look for work (`sysctl_sched_migration_cost`).
+/// One that has run within so many seconds has left something in the caches of its CPU, and is not taken from there as
+/// another becomes idle (`sysctl_sched_migration_cost`, `task_hot`).
 const MIGRATION_COST: f64 = 0.5e-3;
+/// What it takes to look for work elsewhere, in seconds: a CPU that is likely to be idle for less does not
+/// (`max_newidle_lb_cost`, which Linux measures).
+const LOOK_COST: f64 = 20e-6;
 /// After so long a load counts half, in seconds (`PELT_HALFLIFE`).
 const HALF_LIFE: f64 = 32e-3;
 
@@ -31,6 +35,11 @@ pub fn looked_at(cpus: usize, used: f64) -> usize {
     (cpus as f64 * (1.0 - (IMBALANCE * used).powi(2))).max(0.0) as usize
 }
 
+/// Whether a thread that ran at that moment is left where it did so, as a CPU looks for work now.
+pub fn is_hot(ran_at: f64, now: f64) -> bool {
+    now - ran_at < MIGRATION_COST
+}
+
 /// How long a CPU has nothing to do.
 #[derive(Clone, Copy, Debug)]
 pub struct Idle {
@@ -40,7 +49,7 @@ pub struct Idle {
 
 impl Default for Idle {
     fn default() -> Self {
-        Self { since: 0.0, mean: MIGRATION_COST }
+        Self { since: 0.0, mean: 2.0 * MIGRATION_COST }
     }
 }
 
@@ -48,7 +57,7 @@ impl Idle {
     /// It has nothing to do from now on: whether that is likely to be for long.
     pub fn begin(&mut self, now: f64) -> bool {
         self.since = now;
-        self.mean >= MIGRATION_COST
+        self.mean >= LOOK_COST
     }
 
     /// Somebody has woken on it.

@@ -64,7 +64,7 @@ impl FairLock {
     pub fn release(&mut self) -> Passed {
         self.holders = self.holders.map(|(mode, count)| (mode, count - 1)).filter(|(_, count)| *count > 0);
         match (self.first, self.waiting.front()) {
-            (First::Waits, Some((who, mode))) if self.admits(*mode) => {
+            (First::Waits, Some((who, _))) if self.holders.is_none() => {
                 self.first = First::IsWoken;
                 Passed::Wakes(*who)
             }
@@ -77,10 +77,13 @@ impl FairLock {
         }
     }
 
-    /// The first of those who wait goes in, with those readers next to it, if it may.
+    /// The first of those who wait goes in where the lock is free, with those readers next to it. It joins no readers:
+    /// who comes while it waits would not, either, and the last of them hands it the lock.
     fn admit_first(&mut self) -> Vec<usize> {
         let mut admitted = vec![];
-        while let Some((who, mode)) = self.waiting.front().copied()
+        let free = self.holders.is_none();
+        while free
+            && let Some((who, mode)) = self.waiting.front().copied()
             && self.admits(mode)
         {
             self.waiting.pop_front();
@@ -118,6 +121,19 @@ mod tests {
         assert_eq!(lock.release(), Passed::Wakes(3));
         assert_eq!(lock.try_again(), [3]);
         assert_eq!(lock.release(), Passed::Wakes(5));
+    }
+
+    #[test]
+    fn a_woken_reader_joins_nobody() {
+        let mut lock = FairLock::default();
+        assert!(lock.acquire(1, Mode::Write));
+        assert!(!lock.acquire(2, Mode::Read));
+        assert_eq!(lock.release(), Passed::Wakes(2));
+        assert!(lock.acquire(3, Mode::Read), "it is free until 2 runs");
+        assert!(!lock.acquire(4, Mode::Read), "2 waits before it");
+        assert_eq!(lock.try_again(), [0; 0]);
+        assert_eq!(lock.release(), Passed::To(vec![2, 4]));
+        assert_eq!(lock.release(), Passed::To(vec![]), "4 holds it");
     }
 
     #[test]

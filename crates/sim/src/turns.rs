@@ -12,10 +12,11 @@
 //! Who wakes goes to the CPU that it was on if that is idle, or only who wakes it is there (the latter is in no
 //! published source of Linux; traces of a virtual machine show it); else to an idle one that is found at first sight,
 //! and the busier all were of late, the fewer are looked at. **Who wakes others is on a CPU itself**, though it may
-//! leave that in a moment; and a CPU that becomes idle rarely takes what waits at another one (`balance.rs`), but for
-//! ticks. So threads do wait while a CPU is idle, with two CPUs for a tenth of the time and more.
+//! leave that in a moment; and a CPU that becomes idle does not always look for what waits at another one, and does not
+//! take what has just run there (`balance.rs`). So threads do wait while a CPU is idle, with two CPUs for a tenth of
+//! the time and more.
 
-use crate::balance::{Idle, Looks, Used, looked_at};
+use crate::balance::{Idle, Looks, Used, is_hot, looked_at};
 
 /// How long these are.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -45,6 +46,8 @@ struct Thread {
     protected: f64,
     /// How far it was behind the mean when it left.
     lag: f64,
+    /// When it has run last.
+    ran_at: f64,
     cpu: usize,
     /// Who computes on it, and for how long still; none where it has just ended and may go on at this moment.
     computes: Option<usize>,
@@ -67,6 +70,7 @@ const NEW: Thread = Thread {
     deadline: 0.0,
     protected: 0.0,
     lag: 0.0,
+    ran_at: f64::NEG_INFINITY,
     cpu: 0,
     computes: None,
     left: 0.0,
@@ -145,6 +149,7 @@ impl Turns {
             self.cpus[at].used.go_on(passed, current.is_some());
             if let Some(current) = current {
                 let thread = &mut self.threads[current];
+                thread.ran_at = now;
                 thread.virtual_time += passed;
                 thread.left -= passed;
                 self.busy += passed;
@@ -361,16 +366,19 @@ impl Turns {
         if self.cpus[cpu].current.is_none() {
             self.cpus[cpu].idle_at = idle_at;
             if self.cpus[cpu].idle.begin(self.at) && self.looks.does() {
-                let found = self.pull(cpu);
+                let found = self.pull(cpu, true);
                 self.looks.found(found);
             }
         }
     }
 
-    /// An idle CPU takes a thread of the one where most wait: whether there is one.
-    fn pull(&mut self, cpu: usize) -> bool {
+    /// An idle CPU takes a thread of the one where most wait, and leaves hot ones there: whether there is one.
+    fn pull(&mut self, cpu: usize, leaves_hot: bool) -> bool {
         let busiest = (0..self.cpus.len()).max_by_key(|at| self.cpus[*at].waiting).unwrap_or_default();
-        let waits = |at: &usize| self.threads[*at].state == State::Queued;
+        let waits = |at: &usize| {
+            let thread = &self.threads[*at];
+            thread.state == State::Queued && !(leaves_hot && is_hot(thread.ran_at, self.at))
+        };
         let Some(place) = self.cpus[busiest].queue.iter().position(waits) else { return false };
         let pulled = self.take(busiest, place);
         self.place(pulled, cpu);
@@ -424,7 +432,7 @@ impl Turns {
         self.switch(cpu);
         if self.cpus[cpu].waiting > 0
             && let Some(idle) = (0..self.cpus.len()).find(|at| self.cpus[*at].current.is_none())
-            && self.pull(idle)
+            && self.pull(idle, false)
         {
             self.cpus[idle].idle.end(self.at);
         }
