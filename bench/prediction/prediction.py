@@ -48,6 +48,9 @@ DISTURBED = 0.02
 SHARED = 0.1
 TRIES = 2
 PROFILE_S = 10
+# Of one that is taken under a setting itself, at this part of its capacity.
+OWN_PROFILE_S = 6
+PROFILED_AT = 0.5
 # No simulation takes longer.
 LIMIT_S = 300
 
@@ -172,25 +175,13 @@ def again(chosen, rows):
             profiled(chosen, subjects[one["server"]])
         setting = Setting(one["runtime"], one["cpus"])
         if chosen.own:
-            subjects[one["server"]].profile = own_profile(subjects[one["server"]], setting, one["load"])
+            subjects[one["server"]].profile = own_profile(subjects[one["server"]], setting)
         yield row(chosen, subjects[one["server"]], setting, one["load"], one["asked"], one["seconds"], one["measured"])
 
 
-def own_profile(subject, setting, load):
-    """Where what a subject measured of itself in a row is kept."""
-    return os.path.join(subject.folder(), f"own_{setting.named().replace(' ', '_')}_{load}.json")
-
-
-def make_of_own(chosen, subject, setting, asked):
-    """The rows of a subject under a setting, each predicted from what it measured itself meanwhile."""
-    before = subject.profile
-    for load, rate in asked.items():
-        subject.profile = own_profile(subject, setting, load)
-        with alone(chosen, subject, setting):
-            times = brought(rate, chosen.seconds, load)
-            seen = measured(chosen, subject, setting, times, chosen.seconds, subject.profile)
-        yield row(chosen, subject, setting, load, rate, chosen.seconds, seen)
-    subject.profile = before
+def own_profile(subject, setting):
+    """Where the profile is kept that a subject gave under this setting."""
+    return os.path.join(subject.folder(), f"own_{setting.named().replace(' ', '_')}.json")
 
 
 def make_of(chosen, subject, setting, loads):
@@ -198,14 +189,18 @@ def make_of(chosen, subject, setting, loads):
     # Far beyond what it can do.
     most = predicted(chosen, subject, setting, [1e7 * setting.cpus / subject.mean_us()], 20000)[0]
     asked = {load: load * most["throughput"]["mean"] for load in loads}
-    if chosen.own:
-        yield from make_of_own(chosen, subject, setting, asked)
-        return
+    shared = subject.profile
     with alone(chosen, subject, setting):
+        if chosen.own:
+            subject.profile = own_profile(subject, setting)
+            rate = PROFILED_AT * most["throughput"]["mean"]
+            measured(chosen, subject, setting, arrivals(rate, OWN_PROFILE_S, 1), OWN_PROFILE_S, subject.profile)
+        # Not timed: as a thread's clock is read, the kernel looks whether the thread has had its slice.
         seen = {load: measured(chosen, subject, setting, brought(asked[load], chosen.seconds, load), chosen.seconds)
                 for load in loads}
     for load in loads:
         yield row(chosen, subject, setting, load, asked[load], chosen.seconds, seen[load])
+    subject.profile = shared
 
 
 @contextlib.contextmanager
@@ -262,8 +257,9 @@ def main():
     arguments.add_argument("--first", action="store_true", help="servers come before all else on the machine (root)")
     arguments.add_argument("--profile", action="store_true", help="take profiles anew")
     arguments.add_argument("--own", action="store_true",
-                           help="predict each row from what it measured itself, so that the model alone is held "
-                                "against it, and not what nodes take in another minute; give it --rows of its own")
+                           help="predict a setting from a profile that is taken under it, at half of its capacity, "
+                                "just before, so that the model is held against it, and not what nodes take in "
+                                "another minute or beside other threads; give it --rows of its own")
     arguments.add_argument("--quick", action="store_true", help="one loop, two loads of 2 s, rows of their own")
     arguments.add_argument("--again", action="store_true", help="predict the rows that there are anew")
     arguments.add_argument("--table", action="store_true", help="only print the rows that there are, as Markdown")
