@@ -4,7 +4,7 @@
 use crate::random::Random;
 
 /// One that has run within so many seconds has left something in the caches of its CPU, and is not taken from there as
-/// another becomes idle (`sysctl_sched_migration_cost`, `task_hot`).
+/// another becomes idle (`sysctl_sched_migration_cost`).
 const MIGRATION_COST: f64 = 0.5e-3;
 /// What it takes to look for work elsewhere, in seconds: a CPU that is likely to be idle for less does not
 /// (`max_newidle_lb_cost`, which Linux measures).
