@@ -190,6 +190,7 @@ void end::came(message_role as) noexcept
 {
     if (accepted_) {
         ends_next_ = as == message_role::last_of_connection;
+        asks_no_more_ = as == message_role::last_request;
         return;
     }
     as = role_of_next(as);
@@ -635,9 +636,26 @@ void end::end_output() noexcept
         through_ = nullptr;
         of_->forget(*this);
         on_->close_softly();
-    } else if (!through_->peer_has_ended()) {
+    } else if (!through_->peer_has_ended() && !closes()) {
         through_->end_output();
     }
+}
+
+// A client that sends nothing behind its last request loses no answer where its connection is closed at once (RFC 9112,
+// 9.6), if all that it is sent is in the kernel's hands. Whether it was closed.
+bool end::closes() noexcept
+{
+    if (!asks_no_more_ || !through_->can_close_now()) {
+        return false;
+    }
+    const std::shared_ptr<end> stays = shared_from_this();
+    if (!on_->close_idle()) {
+        return false;
+    }
+    is_broken_ = true;
+    through_ = nullptr;
+    of_->forget(*this);
+    return true;
 }
 
 bool end::leave(bool stops) noexcept

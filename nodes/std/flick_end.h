@@ -34,8 +34,9 @@
 namespace flick {
 
 /// What a reply is to its request: the last one, or others come; the mark behind what may have none; the last of its
-/// connection; or what comes next is no message any more.
-enum class message_role : unsigned char { last, interim, mark, last_of_connection, last_message };
+/// connection; or what comes next is no message any more. Of a client's message: the last that it sends, and that is
+/// answered, or is not.
+enum class message_role : unsigned char { last, interim, mark, last_of_connection, last_message, last_request };
 
 /// What an instance has of one connection.
 class end final : public flux::multiplexer,
@@ -104,12 +105,13 @@ class end final : public flux::multiplexer,
     message_role role_of_next(message_role as) const noexcept
     {
         const bool has_mark = marked_ != 0 && marks_.front() == 0;
+        as = as == message_role::last_request ? message_role::last_of_connection : as;
         return as == message_role::mark ? message_role::last : has_mark ? message_role::interim : as;
     }
     /// A flow has the connection, as something has come; where it is a whole message, with what that is.
     void begin_work() noexcept { is_at_work_ = true; }
     void came(message_role as) noexcept;
-    /// Whether its client has said that it asks for nothing more.
+    /// Whether its client has said that it asks for nothing more, and is to have no answer.
     bool has_left() const noexcept { return accepted_ && ends_next_; }
     /// Waits until it is the turn of what has come, where replies have an order. Gives 0, or the error of the wait.
     int await_order() noexcept;
@@ -200,6 +202,7 @@ class end final : public flux::multiplexer,
     flux::io_result<bool> relay_alone(flux::connection &from) noexcept;
     void end_sending() noexcept;
     void end_output() noexcept;
+    bool closes() noexcept;
 
     // Null where it is kept.
     std::shared_ptr<run> of_;
@@ -231,8 +234,9 @@ class end final : public flux::multiplexer,
     bool is_last_ = false;
     // Its connection has ended, and what it was asked, or comes to be, is asked elsewhere.
     bool is_repeated_ = false;
-    // Its peer has said that it will end it.
+    // Its peer has said that it will end it; or that it asks for nothing behind what it has asked.
     bool ends_next_ = false;
+    bool asks_no_more_ = false;
     // Of one that is shared.
     std::shared_ptr<shared_connection> shared_;
     std::shared_ptr<replies> coming_;
@@ -272,6 +276,10 @@ message_role role_of(const Message &message)
     }
     if constexpr (requires { message.ends_connection(); }) {
         role = message.ends_connection() && role == message_role::last ? message_role::last_of_connection : role;
+        if constexpr (requires { message.replies(); }) {
+            const bool is_answered = role == message_role::last_of_connection && message.replies() != 0;
+            role = is_answered ? message_role::last_request : role;
+        }
     }
     if constexpr (requires { message.ends_messages(); }) {
         role = message.ends_messages() ? message_role::last_message : role;

@@ -16,6 +16,7 @@ type request = unit {
   var may_repeat : bool
     &parse = self.head.method == "GET" || self.head.method == "PUT" || self.head.method == "DELETE"
       || self.head.method == "OPTIONS";
+  var ends_connection : bool &parse = self.head.closes;
   if (self.head.is_chunked) {
     chunked : chunked_body;
   } else {
@@ -61,6 +62,8 @@ type request_head = unit {
   var has_host : bool &parse = false;
   var has_length : bool &parse = false;
   var is_chunked : bool &parse = false;
+  var has_close : bool &parse = false;
+  var has_keep_alive : bool &parse = false;
   var length : uint64 &parse = 0;
   fields : field[] &until = "\r\n" &max_size = 100
     &requires = !$$.is_host || !self.has_host # "3.2"
@@ -69,7 +72,11 @@ type request_head = unit {
     &update = self.has_host = self.has_host || $$.is_host
     &update = self.has_length = self.has_length || $$.is_length
     &update = self.is_chunked = self.is_chunked || $$.is_coding
+    &update = self.has_close = self.has_close || $$.closes
+    &update = self.has_keep_alive = self.has_keep_alive || $$.keeps
     &update = self.length = self.length + $$.length;
+  # "9.3": the client sends nothing behind it
+  var closes : bool &parse = self.has_close || self.minor_version == "0" && !self.has_keep_alive;
   var names_its_host : bool
     &parse = self.has_host || self.minor_version == "0" # "3.2": HTTP/1.1 has a Host
     &requires = $$;
@@ -112,7 +119,9 @@ type field = unit {
   var is_host : bool &parse = lower(self.name) == "host";
   var is_length : bool &parse = lower(self.name) == "content-length";
   var is_coding : bool &parse = lower(self.name) == "transfer-encoding";
-  var closes : bool &parse = lower(self.name) == "connection" && contains(lower(self.value), "close"); # "9.6"
+  var is_connection : bool &parse = lower(self.name) == "connection";
+  var closes : bool &parse = self.is_connection && contains(lower(self.value), "close"); # "9.6"
+  var keeps : bool &parse = self.is_connection && contains(lower(self.value), "keep-alive");
   var length : uint64 &parse = 0;
   if (self.is_length) {
     var given : uint64 &parse = uint64(self.value) &update = self.length = $$; # RFC 9110, 8.6: digits, no list

@@ -274,6 +274,46 @@ fn home(balancer: &Server, client: SocketAddrV4) -> String {
     reply(&mut own).unwrap()
 }
 
+/// Answers one request, and closes.
+fn answer_once(mut client: &TcpStream, state: &State) {
+    if BufReader::new(client).lines().map_while(Result::ok).any(|line| line.is_empty()) && state.is_asked() {
+        let reply = format!("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1\r\n\r\n{}", state.name);
+        let _ = client.write_all(reply.as_bytes());
+    }
+}
+
+/// A client reads until its connection ends; then it goes on to send, which it should not: whether its connection was
+/// closed, and not the output alone.
+fn is_closed_behind(balancer: &Server, request: &str) -> bool {
+    let mut client = balancer.connect();
+    client.write_all(request.as_bytes()).unwrap();
+    let mut all = String::new();
+    client.read_to_string(&mut all).unwrap();
+    assert!(all.ends_with("\r\n\r\na"), "{request}: {all}");
+    (0..20).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        client.write_all(b"x").is_err()
+    })
+}
+
+#[test]
+fn who_asks_for_nothing_more_is_closed_at_once() {
+    let program = built("least");
+    for (loops, closes) in LOOPS.iter().zip([true, false]) {
+        let backend = Backend::start("a", answer_once);
+        let balancer = before(&program, &[&backend], "", loops);
+        for (head, is_closed) in [
+            ("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", true),
+            ("GET / HTTP/1.0\r\n\r\n", true),
+            ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi", true),
+            (GET, false),
+            ("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", false),
+        ] {
+            assert_eq!(is_closed_behind(&balancer, head), is_closed && closes, "{loops:?} {head}");
+        }
+    }
+}
+
 #[test]
 fn where_a_server_comes_or_goes_clients_of_others_stay_with_theirs() {
     const CLIENTS: u8 = 240;

@@ -70,6 +70,8 @@ class connection_home
     virtual void take_back(connection &unused) noexcept = 0;
     // A flow has closed it.
     virtual void forget(connection &closing) noexcept = 0;
+    // It is closed where no flow has it and nothing has come on it: whether that was so.
+    virtual bool close_idle([[maybe_unused]] connection &idle) noexcept { return false; }
 };
 
 class connections;
@@ -188,6 +190,10 @@ class connection final : private belonging, private listed<connection>
     /// What flows that do not have it send on it goes through this from now on, which receives nothing
     /// (`io/multiplexer.hpp`). Gives its stream, which lasts as long as it; null where the caller does not own it.
     stream *send_through(std::shared_ptr<multiplexer> by) noexcept;
+
+    /// For what flows send through (`send_through`), on its loop: closes it where its source has it, and nothing has
+    /// come on it that the source has not read. Gives whether that was so. What is not sent yet may be lost.
+    bool close_idle() noexcept { return home_ != nullptr && home_->close_idle(*this); }
 
     /// From now on it goes back there; one that the flow has made. EBADF where the caller does not own it.
     io_result<void> set_home(std::shared_ptr<connection_home> home) noexcept;

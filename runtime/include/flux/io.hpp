@@ -124,6 +124,10 @@ class stream
     /// Ends the output: the peer comes to the end of its input.
     virtual void end_output() noexcept = 0;
 
+    /// Sends what was put aside to be sent, without waiting: whether nothing is left of it, and the stream can be
+    /// closed for no more than ending its output costs, as nothing is being received.
+    virtual bool can_close_now() noexcept { return false; }
+
     /// Whether `receive` may have something to give, as far as that is known at once.
     virtual bool has_input() noexcept { return false; }
 

@@ -117,6 +117,13 @@ void reactor_stream::end_output() noexcept
     send_soon();
 }
 
+bool reactor_stream::can_close_now() noexcept
+{
+    assert_on_its_loop();
+    send_soon();
+    return outbox::idle();
+}
+
 std::size_t reactor_stream::send_at_once(std::string_view bytes) noexcept
 {
     assert_on_its_loop();
