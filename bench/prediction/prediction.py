@@ -81,9 +81,15 @@ def predicted(chosen, subject, setting, rates, flows, times=None):
         said = subprocess.run(
             ["setsid", "nice", "-n", "10", chosen.flux, "sim", subject.program, "--profile", subject.profile, "--json",
              *estimates, *subject.options(), "--runtime", setting.runtime, *workers, "--cpus", str(setting.cpus),
-             "--flows", str(flows), "--rate", ",".join(f"{rate:.2f}" for rate in rates), *replayed],
+             "--flows", str(flows), *packing(), "--rate", ",".join(f"{rate:.2f}" for rate in rates), *replayed],
             check=True, capture_output=True, text=True, timeout=LIMIT_S).stdout
     return [json.loads(line) for line in said.splitlines()]
+
+
+def packing():
+    """What flux sim is told of the kernel that this machine runs."""
+    with open("/proc/cmdline", encoding="ascii") as words:
+        return ["--vcpu-pack"] if "sched_vcpu_pack" in words.read() else []
 
 
 def is_disturbed(setting, seen):

@@ -432,6 +432,10 @@ pub struct Simulated {
     #[arg(long, value_delimiter = ',', default_value = "1", value_name = "NUMBER,…",
           value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub cpus: Vec<u32>,
+    /// The machine's kernel keeps CPUs idle where it can: `sched_vcpu_pack` is in its /proc/cmdline, as in some virtual
+    /// machines. Threads that are woken come to the CPU of who wakes them then.
+    #[arg(long)]
+    pub vcpu_pack: bool,
     /// How many flows come in a second, independent of each other.
     #[arg(long, value_delimiter = ',', value_name = "NUMBER,…", conflicts_with = "clients")]
     pub rate: Vec<f64>,

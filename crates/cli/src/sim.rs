@@ -204,7 +204,7 @@ pub fn setting(arguments: &Simulated, server: &Server, flow: &Flow, cpus: u32, l
     };
     let flows = f64::from(arguments.flows);
     // Few machines have one CPU, also where a server is given one.
-    let sharing = Sharing::Turns(Slices::of_linux(cpus.max(2)));
+    let sharing = Sharing::Turns(Slices { packs: arguments.vcpu_pack, ..Slices::of_linux(cpus.max(2)) });
     let arrivals = arrivals.collect();
     Setting { cpus, sharing, runtime, arrivals, seen: server.seen, warm_up: flows / 5.0, flows }
 }

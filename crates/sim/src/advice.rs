@@ -148,7 +148,7 @@ fn with_a_cpu(setting: &Setting) -> Setting {
     };
     let cpus = setting.cpus + 1;
     let sharing = match setting.sharing {
-        Sharing::Turns(_) => Sharing::Turns(Slices::of_linux(cpus)),
+        Sharing::Turns(Slices { packs, .. }) => Sharing::Turns(Slices { packs, ..Slices::of_linux(cpus) }),
         equal @ Sharing::Equal => equal,
     };
     Setting { cpus, runtime, sharing, ..setting.clone() }

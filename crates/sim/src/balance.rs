@@ -12,20 +12,42 @@ const LOOK_COST: f64 = 20e-6;
 /// After so long a load counts half, in seconds (`PELT_HALFLIFE`).
 const HALF_LIFE: f64 = 32e-3;
 
-/// What part of a CPU was used of late.
+/// A thread that has used less of a CPU of late than this part has run little, as traces of kernels show it that keep
+/// CPUs idle (`sched_vcpu_pack`).
+const LIGHT: f64 = 0.1;
+
+/// What part of a CPU was used of late, or a thread has used.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct Used(f64);
+pub struct Used {
+    part: f64,
+    at: f64,
+}
 
 impl Used {
-    /// So many seconds have passed, in which it was used, or was not.
-    pub fn go_on(&mut self, passed: f64, used: bool) {
-        let used = f64::from(u8::from(used));
-        self.0 = used + (self.0 - used) * (-passed / HALF_LIFE).exp2();
+    /// None of it.
+    pub const NOTHING: Self = Self { part: 0.0, at: 0.0 };
+
+    /// Until now all of it was used, or nothing.
+    pub fn go_on(&mut self, now: f64, all: bool) {
+        let all = f64::from(u8::from(all));
+        self.part = all + (self.part - all) * ((self.at - now) / HALF_LIFE).exp2();
+        self.at = now;
     }
 
-    /// From 0 to 1.
+    /// From 0 to 1, as it was then.
     pub fn part(self) -> f64 {
-        self.0
+        self.part
+    }
+
+    /// What a thread counts as that begins on this CPU, as nothing is known of it (`post_init_entity_util_avg`).
+    pub fn of_new(self) -> Self {
+        Self { part: (1.0 - self.part) / 2.0, ..self }
+    }
+
+    /// Whether a thread that has done nothing since has run little.
+    pub fn is_little(mut self, now: f64) -> bool {
+        self.go_on(now, false);
+        self.part < LIGHT
     }
 }
 

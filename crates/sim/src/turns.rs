@@ -9,28 +9,32 @@
 //! late may come first: that is neither first come, first served, nor equal parts. One that goes to sleep ahead of the
 //! mean stays in its queue until the mean has come to it; if it wakes before, it is on the same CPU with what it had.
 //!
-//! Who wakes goes to the CPU that it was on if that is idle, or only who wakes it is there (the latter is in no
-//! published source of Linux; traces of a virtual machine show it); else to an idle one that is found at first sight,
-//! and the busier all were of late, the fewer are looked at. **Who wakes others is on a CPU itself**, though it may
+//! Who wakes goes to the CPU that it was on if that is idle; else to an idle one that is found at first sight, and the
+//! busier all were of late, the fewer are looked at. A kernel of virtual machines keeps CPUs idle where it can
+//! (`sched_vcpu_pack` on its command line; it is in no published source of Linux, and traces show what it does): while
+//! it looks at others it has one that wakes, and that has run little of late, come to a CPU on which one thread runs and
+//! none waits, its own or that of its waker, also where others are idle. **Who wakes others is on a CPU itself**, though it may
 //! leave that in a moment; and a CPU that becomes idle does not always look for what waits at another one, and does not
 //! take what has just run there (`balance.rs`). So threads do wait while a CPU is idle, with two CPUs for a tenth of
 //! the time and more.
 
 use crate::balance::{Idle, Looks, Used, is_hot, looked_at};
 
-/// How long these are.
+/// How long these are, and where threads are that wake.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Slices {
     /// What a thread gets at once, in seconds, where others wait.
     pub slice: f64,
     /// How often it is looked whether the one that runs has had its slice, in seconds.
     pub tick: f64,
+    /// Whether CPUs are kept idle where they can be (`sched_vcpu_pack`).
+    pub packs: bool,
 }
 
 impl Slices {
     /// Those of Linux on a machine with so many CPUs, with 250 ticks a second as most distributions have them.
     pub fn of_linux(cpus: usize) -> Self {
-        Self { slice: 0.7e-3 * f64::from(1 + cpus.clamp(1, 8).ilog2()), tick: 4e-3 }
+        Self { slice: 0.7e-3 * f64::from(1 + cpus.clamp(1, 8).ilog2()), tick: 4e-3, packs: false }
     }
 }
 
@@ -48,6 +52,7 @@ struct Thread {
     lag: f64,
     /// When it has run last.
     ran_at: f64,
+    used: Used,
     cpu: usize,
     /// Who computes on it, and for how long still; none where it has just ended and may go on at this moment.
     computes: Option<usize>,
@@ -71,6 +76,7 @@ const NEW: Thread = Thread {
     protected: 0.0,
     lag: 0.0,
     ran_at: f64::NEG_INFINITY,
+    used: Used::NOTHING,
     cpu: 0,
     computes: None,
     left: 0.0,
@@ -146,9 +152,10 @@ impl Turns {
         self.at = now;
         for at in 0..self.cpus.len() {
             let current = self.cpus[at].current;
-            self.cpus[at].used.go_on(passed, current.is_some());
+            self.cpus[at].used.go_on(now, current.is_some());
             if let Some(current) = current {
                 let thread = &mut self.threads[current];
+                thread.used.go_on(now, true);
                 thread.ran_at = now;
                 thread.virtual_time += passed;
                 thread.left -= passed;
@@ -218,7 +225,9 @@ impl Turns {
     fn run(&mut self, cpu: usize, thread: usize) {
         self.cpus[cpu].current = Some(thread);
         self.cpus[cpu].tick = self.next_tick(cpu);
+        let now = self.at;
         let thread = &mut self.threads[thread];
+        thread.used.go_on(now, false);
         (thread.state, thread.protected) = (State::Running, thread.deadline);
     }
 
@@ -294,25 +303,35 @@ impl Turns {
         let Thread { is_new, cpu: before, .. } = self.threads[thread];
         let cpus = self.cpus.len();
         let is_idle = |at: &usize| self.cpus[*at].current.is_none();
+        let has_one = |at: &usize| !is_idle(at) && self.cpus[*at].waiting == 0;
         if is_new {
             return self.chosen_for_new(by);
         }
-        let is_alone = by.is_some() && self.cpus[before].current == by && self.cpus[before].waiting == 0;
-        if is_idle(&before) || is_alone {
+        let used = self.cpus.iter().map(|cpu| cpu.used.part()).sum::<f64>() / cpus as f64;
+        let mut others = (1..=looked_at(cpus, used)).map(|next| (before + next) % cpus).peekable();
+        let packs = self.slices.packs && others.peek().is_some() && self.threads[thread].used.is_little(self.at);
+        if packs && let Some(packed) = [Some(before), self.cpu_of(by)].into_iter().flatten().find(has_one) {
+            return packed;
+        }
+        if is_idle(&before) {
             return before;
         }
-        let used = self.cpus.iter().map(|cpu| cpu.used.part()).sum::<f64>() / cpus as f64;
-        (1..=looked_at(cpus, used)).map(|next| (before + next) % cpus).find(is_idle).unwrap_or(before)
+        others.find(|at| is_idle(at) || packs && has_one(at)).unwrap_or(before)
     }
 
-    /// The CPU that a new thread comes to: an idle one, but where who makes it is alone on its own, that one (traces
-    /// show it, as of who wakes). If none is idle, it stays where it is made as long as that CPU had time left of late,
+    /// The CPU that this thread has, if it has one.
+    fn cpu_of(&self, thread: Option<usize>) -> Option<usize> {
+        thread.and_then(|thread| self.cpus.iter().position(|cpu| cpu.current == Some(thread)))
+    }
+
+    /// The CPU that a new thread comes to: an idle one, but where CPUs are kept idle and who makes it is alone on its own,
+    /// that one. If none is idle, it stays where it is made as long as that CPU had time left of late,
     /// and goes where fewest are else (`sched_balance_find_dst_group`, whose `imbalance_pct` is 117).
     fn chosen_for_new(&self, by: Option<usize>) -> usize {
-        let maker = by.and_then(|by| self.cpus.iter().position(|cpu| cpu.current == Some(by)));
+        let maker = self.cpu_of(by);
         let least = (0..self.cpus.len()).min_by_key(|at| self.cpus[*at].ready()).unwrap_or_default();
         match maker {
-            Some(own) if self.cpus[own].waiting == 0 => own,
+            Some(own) if self.slices.packs && self.cpus[own].waiting == 0 => own,
             Some(own) if self.cpus[least].ready() > 0 && self.cpus[own].used.part() * 1.17 < 1.0 => own,
             _ => least,
         }
@@ -320,7 +339,8 @@ impl Turns {
 
     /// It comes to this CPU: at the mean, or as far behind as it was.
     fn place(&mut self, thread: usize, cpu: usize) {
-        let (mean, slices, begins_new) = (self.mean(cpu), self.slices, self.begins_new);
+        let (mean, slices, begins_new, new) =
+            (self.mean(cpu), self.slices, self.begins_new, self.cpus[cpu].used.of_new());
         let others = self.cpus[cpu].queue.len() + usize::from(self.cpus[cpu].current.is_some());
         let thread = &mut self.threads[thread];
         let lag = thread.lag.clamp(0.0, slices.tick);
@@ -331,6 +351,7 @@ impl Turns {
         };
         let slice = if thread.is_new && begins_new { slices.slice / 2.0 } else { slices.slice };
         thread.deadline = thread.virtual_time + slice;
+        thread.used = if thread.is_new { new } else { thread.used };
         (thread.cpu, thread.is_new) = (cpu, false);
     }
 
@@ -449,7 +470,8 @@ impl Turns {
 mod tests {
     use super::*;
 
-    const LINUX: Slices = Slices { slice: 1.4e-3, tick: 4e-3 };
+    const LINUX: Slices = Slices { slice: 1.4e-3, tick: 4e-3, packs: false };
+    const PACKED: Slices = Slices { packs: true, ..LINUX };
 
     /// Runs until all have ended: who ended, and when, in milliseconds. Somebody begins at each of these moments.
     fn play(turns: &mut Turns, begins: &[(f64, f64)]) -> Vec<(usize, f64)> {
@@ -510,8 +532,24 @@ mod tests {
     }
 
     #[test]
-    fn who_is_woken_goes_to_an_idle_cpu_unless_its_waker_is_alone_on_its_own() {
+    fn who_is_woken_goes_to_an_idle_cpu() {
         let mut turns = Turns::new(2, LINUX, false);
+        turns.begin(0.0, 0, 0, 1.0e-3);
+        turns.wake(0.0, 1, Some(0));
+        assert_eq!(turns.threads[1].cpu, 1, "a new one");
+        turns.leave(0.1e-3, 1);
+        turns.wake(0.2e-3, 1, Some(0));
+        assert_eq!(turns.threads[1].cpu, 1, "its own is idle");
+        turns.leave(0.3e-3, 0);
+        turns.begin(0.3e-3, 2, 2, 1.0e-3);
+        turns.leave(0.4e-3, 1);
+        turns.wake(0.5e-3, 0, Some(2));
+        assert_eq!(turns.threads[0].cpu, 1, "its own is not, and the other is found, as both were idle of late");
+    }
+
+    #[test]
+    fn where_cpus_are_kept_idle_who_is_woken_comes_to_its_waker() {
+        let mut turns = Turns::new(2, PACKED, false);
         turns.begin(0.0, 0, 0, 1.0e-3);
         turns.wake(0.0, 1, Some(0));
         assert_eq!(turns.threads[1].cpu, 0, "a new one, whose maker is alone there");
@@ -519,13 +557,17 @@ mod tests {
         assert_eq!(turns.threads[2].cpu, 1, "another new one, as the first waits there");
         turns.wake(0.0, 3, Some(0));
         assert_eq!(turns.threads[3].cpu, 0, "none is idle, and this one was not busy of late");
-        for thread in 1..4 {
-            turns.leave(0.0, thread);
+        for thread in 0..4 {
+            turns.leave(0.1e-3, thread);
         }
-        turns.wake(0.1e-3, 1, Some(0));
-        assert_eq!(turns.threads[1].cpu, 0, "the waker is alone there");
-        turns.leave(0.1e-3, 1);
-        turns.wake(0.2e-3, 1, None);
-        assert_eq!(turns.threads[1].cpu, 1, "a timer");
+        // Long after, when a thread that was new has run little.
+        turns.begin(0.5, 0, 0, 1.0e-3);
+        turns.wake(0.5, 2, Some(0));
+        assert_eq!(turns.threads[2].cpu, 0, "its own is idle, and its waker is alone on its own");
+        turns.leave(0.5, 2);
+        turns.wake(0.5001, 2, None);
+        assert_eq!(turns.threads[2].cpu, 0, "a timer: one thread runs there, and the other CPU is idle");
+        turns.wake(0.5002, 1, None);
+        assert_eq!(turns.threads[1].cpu, 1, "one waits there");
     }
 }

@@ -171,7 +171,7 @@ fn sleeps_end_with_ticks_on_loops() {
 /// Slices that are short beside the work are equal parts.
 #[test]
 fn any_service_in_short_turns() {
-    let sharing = Sharing::Turns(Slices { slice: 0.05, tick: 0.05 });
+    let sharing = Sharing::Turns(Slices { slice: 0.05, tick: 0.05, packs: false });
     for service in [Distribution::Constant(1.0), UNIT] {
         let queue = Setting { sharing, ..setting(1, Runtime::Thread, 0.6) };
         check(&queue, computing(service), Observed::mean, 1.0 / (1.0 - 0.6));
