@@ -241,7 +241,7 @@ void end::end_work() noexcept
 bool end::can_be_kept() const noexcept
 {
     return counts_ && servers_->bound_to().keep != 0 && awaited_ == 0 && !is_at_work_ && senders_ == 0 &&
-           !on_->has_unread() && !ends_next_;
+           !on_->has_unread() && !ends_next_ && !has_input_ended_;
 }
 
 bool end::may_be_lent() const noexcept
@@ -587,8 +587,10 @@ flux::io_result<bool> end::relay_alone(flux::connection &from) noexcept
     }
 }
 
+// The flow that finds the end has found nothing else, so it is not at work on a message.
 void end::end_input(flux::connection &own) noexcept
 {
+    is_at_work_ = false;
     if (input_ended()) {
         own.close();
     } else {
@@ -688,6 +690,7 @@ bool end::leave(bool stops) noexcept
 
 bool end::input_ended() noexcept
 {
+    has_input_ended_ = true;
     if (is_broken_ || is_kept() || goes_on_behind_end()) {
         return leave(false);
     }

@@ -234,9 +234,10 @@ class end final : public flux::multiplexer,
     bool is_last_ = false;
     // Its connection has ended, and what it was asked, or comes to be, is asked elsewhere.
     bool is_repeated_ = false;
-    // Its peer has said that it will end it; or that it asks for nothing behind what it has asked.
+    // Its peer has said that it will end it; or that it asks for nothing behind what it has asked; or sends no more.
     bool ends_next_ = false;
     bool asks_no_more_ = false;
+    bool has_input_ended_ = false;
     // Of one that is shared.
     std::shared_ptr<shared_connection> shared_;
     std::shared_ptr<replies> coming_;

@@ -101,6 +101,21 @@ fn what_may_be_asked_twice_is_asked_again_where_a_kept_connection_has_ended() {
 }
 
 #[test]
+fn a_connection_that_its_server_ends_while_a_client_has_it_is_not_kept() {
+    for loops in LOOPS {
+        for (bound, goes_on) in [("keep 8", false), ("keep 8; retry 1", true)] {
+            let backend = start("a");
+            let server = proxy(&[&backend], bound, loops);
+            let mut client = server.connect();
+            assert_eq!(ask(&mut client, GET, 7, "key").as_deref(), Some("a"), "{loops:?}");
+            backend.end_connections();
+            assert_eq!(ask(&mut client, GET, 8, "key").is_some(), goes_on, "{loops:?} {bound}");
+            assert_eq!(ask_once(&server, GET, 9, "key").as_deref(), Some("a"), "{loops:?} {bound}");
+        }
+    }
+}
+
+#[test]
 fn what_may_be_asked_twice_is_asked_so_often_as_it_is_said() {
     for loops in LOOPS {
         let backend = start("a");
