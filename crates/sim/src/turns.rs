@@ -12,11 +12,12 @@
 //! Who wakes goes to the CPU that it was on if that is idle; else to an idle one that is found at first sight, and the
 //! busier all were of late, the fewer are looked at. A kernel of virtual machines keeps CPUs idle where it can
 //! (`sched_vcpu_pack` on its command line; it is in no published source of Linux, and traces show what it does): while
-//! it looks at others it has one that wakes, and that has run little of late, come to a CPU on which one thread runs and
-//! none waits, its own or that of its waker, also where others are idle. **Who wakes others is on a CPU itself**, though it may
-//! leave that in a moment; and a CPU that becomes idle does not always look for what waits at another one, and does not
-//! take what has just run there (`balance.rs`). So threads do wait while a CPU is idle, with two CPUs for a tenth of
-//! the time and more.
+//! it looks at others it has one that wakes, and that has run little of late, come to a CPU on which one thread runs
+//! and none waits, its own or that of its waker, also where others are idle.
+//!
+//! **Who wakes others is on a CPU itself**, though it may leave that in a moment; and a CPU that becomes idle does not
+//! always look for what waits at another one, and does not take what has just run there (`balance.rs`). So threads do
+//! wait while a CPU is idle, with two CPUs for a tenth of the time and more.
 
 use crate::balance::{Idle, Looks, Used, is_hot, looked_at};
 
@@ -324,8 +325,8 @@ impl Turns {
         thread.and_then(|thread| self.cpus.iter().position(|cpu| cpu.current == Some(thread)))
     }
 
-    /// The CPU that a new thread comes to: an idle one, but where CPUs are kept idle and who makes it is alone on its own,
-    /// that one. If none is idle, it stays where it is made as long as that CPU had time left of late,
+    /// The CPU that a new thread comes to: an idle one, but where CPUs are kept idle and who makes it is alone on its
+    /// own, that one. If none is idle, it stays where it is made as long as that CPU had time left of late,
     /// and goes where fewest are else (`sched_balance_find_dst_group`, whose `imbalance_pct` is 117).
     fn chosen_for_new(&self, by: Option<usize>) -> usize {
         let maker = self.cpu_of(by);
