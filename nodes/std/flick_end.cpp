@@ -170,7 +170,7 @@ void end::ask_all(std::vector<request> asked, std::size_t repeats) noexcept
     unsent_ = asked_.size();
     is_asking_again_ = true;
     bool is_sent = true;
-    while (is_sent && unsent_ != 0 && !of_->is_over()) {
+    while (is_sent && !is_broken_ && unsent_ != 0 && !of_->is_over()) {
         const request next = asked_[asked_.size() - unsent_];
         --unsent_;
         bool is_noted = false;

@@ -401,10 +401,13 @@ void run::repeat(std::size_t channel, std::size_t element, std::vector<request> 
     const std::shared_ptr<run> stays = shared_from_this();
     const auto made = obtain(channel, element, limit, servers, wanted::fresh);
     place &at = places_[channel][element];
-    if (!made.has_value() || *made == nullptr) {
+    if (!made.has_value()) {
         at.is_connecting = false;
         wake_all(waiting_);
-        return made.has_value() ? void() : finish_all();
+        return finish_all();
+    }
+    if (*made == nullptr) {
+        return leave_unanswered(channel, element);
     }
     at.repeating = (*made).get();
     (*made)->ask_all(std::move(asked), repeats - 1);
@@ -498,6 +501,7 @@ void run::settled() noexcept
 {
     if (--pending_ == 0) {
         wake_all(unsettled_);
+        passed_on(); // which may have been the last that was to come
     }
 }
 
@@ -519,6 +523,18 @@ void run::forget(end &gone) noexcept
 }
 
 // It is in its place no longer, and nothing of it is to come.
+// A rule has learned that it cannot be asked again: what comes behind its replies waits for them no longer.
+void run::leave_unanswered(std::size_t channel, std::size_t element) noexcept
+{
+    const std::vector<std::shared_ptr<replies>> &all = coming_[channel];
+    const bool has_some = element < all.size() && all[element] != nullptr;
+    places_[channel][element] = {.has_ended = true};
+    order_.forget({channel, element}, has_some ? all[element]->answered() : 0);
+    wake_all(waiting_);
+    pass_all_held();
+    finish_fed();
+}
+
 void run::leave(end &gone) noexcept
 {
     std::vector<place> &all = places_[gone.channel()];

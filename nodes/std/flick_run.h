@@ -181,6 +181,7 @@ class run : public std::enable_shared_from_this<run>
     std::shared_ptr<end> share(std::shared_ptr<shared_connection> on, std::size_t channel, std::size_t element);
     flux::io_result<std::shared_ptr<end>> unreachable(std::size_t channel, const std::string &to, int error);
     void finish_fed() noexcept;
+    void leave_unanswered(std::size_t channel, std::size_t element) noexcept;
     void leave(end &gone) noexcept;
     template <class Do>
     void for_all_coming(Do what) noexcept;

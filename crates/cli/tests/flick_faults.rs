@@ -261,3 +261,85 @@ fn a_rule_that_fails_by_itself_ends() {
 fn the_sanitizers_find_nothing() {
     sanitized::run_again("flick_faults", "the_sanitizers_find_nothing");
 }
+
+/// The proxy of the examples for memcached's text, with rules for what goes wrong with servers.
+fn proxy() -> &'static Path {
+    static ONCE: OnceLock<std::path::PathBuf> = OnceLock::new();
+    ONCE.get_or_init(|| {
+        let home = folder("flick_faults", "proxy");
+        let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/memcached_proxy/text.flick");
+        let rules = "  | error unreachable backends => leave(has_left)\n  | error broken backends => leave(has_left)\n";
+        let program = std::fs::read_to_string(example).unwrap();
+        let with_rules = program.replace("\nfun leave", &format!("{rules}\nfun leave"));
+        assert_ne!(program, with_rules);
+        std::fs::write(home.join("proxy.flick"), with_rules).unwrap();
+        let mut build = vec!["build", "--debug", "proxy.flick", "--build-dir", "build", "-o", "proxy"];
+        build.extend(sanitized::arguments());
+        let said = flux(&home, &build);
+        assert!(said.status.success(), "{}", text(&said.stderr));
+        home.join("proxy")
+    })
+}
+
+/// A client of the proxy before servers that are bound so, which has sent this.
+fn has_asked(asked: &str, servers: &str, io: &str) -> (Server, TcpStream) {
+    let servers = format!("--backends={servers}");
+    let proxy =
+        Server::listening(Command::new(proxy()).args(["--client=127.0.0.1:0", &servers, "--flux-workers=1", io]));
+    let mut client = proxy.connect();
+    client.write_all(asked.as_bytes()).unwrap();
+    (proxy, client)
+}
+
+/// What a server has been asked, when that is so many lines.
+fn lines_of(server: &mut TcpStream, count: usize) -> usize {
+    let mut all = vec![];
+    let mut some = [0; 4096];
+    while all.iter().filter(|byte| **byte == b'\n').count() < count {
+        let size = server.read(&mut some).unwrap();
+        assert_ne!(size, 0, "it is asked {count} lines");
+        all.extend_from_slice(&some[..size]);
+    }
+    all.iter().filter(|byte| **byte == b'\n').count()
+}
+
+#[test]
+fn a_client_that_sends_no_more_is_left_behind_a_rule_for_its_server() {
+    for io in LOOPS {
+        for bound in ["", "; keep 4"] {
+            let server = TcpListener::bind("127.0.0.1:0").unwrap();
+            let at = format!("127.0.0.1:{}{bound}", server.local_addr().unwrap().port());
+            let (_proxy, mut client) = has_asked("set a 0 0 1\r\nx\r\n", &at, io);
+            client.shutdown(Shutdown::Write).unwrap();
+            let (mut asked, _) = server.accept().unwrap();
+            lines_of(&mut asked, 2);
+            drop(asked);
+            let mut all = vec![];
+            client.read_to_end(&mut all).unwrap();
+            assert_eq!(text(&all), "", "{io} {bound}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_asked_again_holds_up_no_reply_of_another_server() {
+    const KEYS: usize = 8;
+    for io in LOOPS {
+        let [fails, answers] = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+        let port = |of: &TcpListener| of.local_addr().unwrap().port();
+        let at = format!("127.0.0.1:{}, 127.0.0.1:{}; retry 1", port(&fails), port(&answers));
+        let asked: String = ('a'..).take(KEYS).map(|key| format!("get {key}\r\n")).collect();
+        let (_proxy, mut client) = has_asked(&asked, &at, io);
+        let (lost, _) = fails.accept().unwrap();
+        let (mut other, _) = answers.accept().unwrap();
+        drop((fails, answers));
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        let count = lines_of(&mut other, 1); // all of it has come
+        drop(lost);
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        other.write_all("END\r\n".repeat(count).as_bytes()).unwrap();
+        let mut all = vec![0; "END\r\n".len() * count];
+        client.read_exact(&mut all).unwrap();
+        assert_eq!(text(&all), "END\r\n".repeat(count), "{io}");
+    }
+}
