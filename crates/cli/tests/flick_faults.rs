@@ -62,17 +62,20 @@ proc Greet : (-/line guest)
   line(\"guest \" + string(runs)) => guest
 ";
 
+/// The server of this program, built in a folder of its own.
+fn built(name: &str, program: &str) -> std::path::PathBuf {
+    let home = folder("flick_faults", name);
+    std::fs::write(home.join("faults.flick"), program).unwrap();
+    let mut build = vec!["build", "--debug", "faults.flick", "--build-dir", "build", "-o", "faults"];
+    build.extend(sanitized::arguments());
+    let said = flux(&home, &build);
+    assert!(said.status.success(), "{}", text(&said.stderr));
+    home.join("faults")
+}
+
 fn program() -> &'static Path {
     static ONCE: OnceLock<std::path::PathBuf> = OnceLock::new();
-    ONCE.get_or_init(|| {
-        let home = folder("flick_faults", "server");
-        std::fs::write(home.join("faults.flick"), PROGRAM).unwrap();
-        let mut build = vec!["build", "--debug", "faults.flick", "--build-dir", "build", "-o", "faults"];
-        build.extend(sanitized::arguments());
-        let said = flux(&home, &build);
-        assert!(said.status.success(), "{}", text(&said.stderr));
-        home.join("faults")
-    })
+    ONCE.get_or_init(|| built("server", PROGRAM))
 }
 
 /// The text behind its size.
@@ -266,18 +269,12 @@ fn the_sanitizers_find_nothing() {
 fn proxy() -> &'static Path {
     static ONCE: OnceLock<std::path::PathBuf> = OnceLock::new();
     ONCE.get_or_init(|| {
-        let home = folder("flick_faults", "proxy");
         let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/memcached_proxy/text.flick");
         let rules = "  | error unreachable backends => leave(has_left)\n  | error broken backends => leave(has_left)\n";
         let program = std::fs::read_to_string(example).unwrap();
         let with_rules = program.replace("\nfun leave", &format!("{rules}\nfun leave"));
         assert_ne!(program, with_rules);
-        std::fs::write(home.join("proxy.flick"), with_rules).unwrap();
-        let mut build = vec!["build", "--debug", "proxy.flick", "--build-dir", "build", "-o", "proxy"];
-        build.extend(sanitized::arguments());
-        let said = flux(&home, &build);
-        assert!(said.status.success(), "{}", text(&said.stderr));
-        home.join("proxy")
+        built("proxy", &with_rules)
     })
 }
 
