@@ -97,6 +97,8 @@ flux::connections &made_for(const limits &of, process &by, std::size_t channel)
     }
     flux::connections &all = by.made(channel, of);
     const std::shared_ptr<flux::connections> stays = all.shared_from_this();
+    // Replies wait for those that come before them; of a connection there is one at a time, or as many as have room.
+    flux::running_flow->from().lift_bound();
     flux::running_flow->from().when_stopped([stays, servers = by.at(channel).servers] {
         servers->stop();
         stays->end();
@@ -321,19 +323,26 @@ int send_one(run &of, const sending &what, const request &asked, milliseconds li
             return error;
         }
     }
+    const bool awaits_others = asked.in_order && asked.awaits_room;
     while (true) {
-        const auto to = of.reach(what.channel, what.element, limit, servers);
+        if (const int error = awaits_others && of.is_asking_again() ? of.await_asked_again() : 0; error != 0) {
+            return error;
+        }
+        auto to = of.reach(what.channel, what.element, limit, servers);
+        // It cannot be said whose the replies are, or others would wait for it to come.
+        const bool is_own = asked.replies < 0 || asked.what.stream() != nullptr;
+        while (is_own && to.has_value() && *to != nullptr && (*to)->is_shared()) [[unlikely]] {
+            to = of.take_own(**to, limit, servers);
+        }
         if (!to.has_value()) {
             return to.error();
         }
         if (*to == nullptr) {
             return 0;
         }
-        if ((*to)->is_shared() && (asked.replies < 0 || asked.what.stream() != nullptr)) {
-            // It cannot be said whose the replies are, or others would wait for it to come.
-            if (const int error = of.take_own(**to, limit, servers); error != 0) {
-                return error;
-            }
+        if (awaits_others && of.is_asking_again()) [[unlikely]] {
+            // Replies to it would hold its connection until that is answered, which may need its place.
+            (*to)->settle();
             continue;
         }
         const flux::io_result<void> sent = (*to)->send(asked);
@@ -387,7 +396,7 @@ int send_in_turn(Send_in &in)
         if (const int error = one->await_turn(); error != 0) {
             return error;
         }
-        if (one->is_of_part()) {
+        if (one->is_nobodys()) {
             return 0;
         }
     } else if (from.is_of_server()) {

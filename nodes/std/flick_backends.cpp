@@ -96,7 +96,7 @@ std::shared_ptr<end> backends::lent_at(const server &of) noexcept
 }
 
 // What is looked at already is as stuck as all the others are.
-bool backends::is_stuck(std::size_t which, const run &by, std::uint64_t search) noexcept
+bool backends::is_stuck(std::size_t which, const awaited_place &by, std::uint64_t search) noexcept
 {
     server &of = all_[which];
     if (std::exchange(of.searched, search) == search) {
@@ -112,6 +112,12 @@ bool backends::is_stuck(std::size_t which, const run &by, std::uint64_t search) 
     return held == of.connections; // the others are being made, or shared
 }
 
+bool backends::is_stuck(const awaited_place &by) noexcept
+{
+    thread_local std::uint64_t searches = 0;
+    return by.at.is_stuck(by.server, by, ++searches);
+}
+
 int backends::fail_stuck(std::size_t which) const noexcept
 {
     flux::log_rarely("the channel `%s` has as many connections to %s as it may, and the runs that have them wait for "
@@ -120,7 +126,8 @@ int backends::fail_stuck(std::size_t which) const noexcept
     return EDEADLK;
 }
 
-int backends::take(std::size_t which, flux::moment until, run &by, std::shared_ptr<end> &kept) noexcept
+int backends::take(std::size_t which, flux::moment until, run &by, bool repeats,
+                   std::shared_ptr<end> &kept) noexcept
 {
     server &of = all_[which];
     while (!of.kept.empty()) {
@@ -142,19 +149,21 @@ int backends::take(std::size_t which, flux::moment until, run &by, std::shared_p
     if (of.waiting >= to_.queue) {
         return EBUSY;
     }
-    thread_local std::uint64_t searches = 0;
-    if (is_stuck(which, by, ++searches)) {
-        return fail_stuck(which);
-    }
     waiting_flow own;
-    of.line.push_back(own);
-    ++of.waiting;
-    by.awaits({this, which});
-    const flux::park_end how = own.wait.wait(until);
-    by.awaits({});
-    --of.waiting;
-    if (own.in_line) {
-        of.line.remove(own);
+    awaited_place awaited(*this, which, repeats, own.wait);
+    by.awaits().push_back(awaited);
+    awaited.is_stuck = is_stuck(awaited);
+    flux::park_end how = flux::park_end::completed;
+    if (!awaited.is_stuck) {
+        of.line.push_back(own);
+        ++of.waiting;
+        how = own.wait.wait(until);
+        --of.waiting;
+        own.in_line ? of.line.remove(own) : void();
+    }
+    by.awaits().remove(awaited);
+    if (awaited.is_stuck) {
+        return fail_stuck(which);
     }
     if (how == flux::park_end::completed) {
         kept = std::move(own.given);

@@ -35,6 +35,7 @@
 
 namespace flick {
 
+struct awaited_place;
 class end;
 class run;
 class shared_connections;
@@ -69,11 +70,14 @@ class backends
     /// For who is to use this server: a connection that was kept, or null with a place for a new one. Waits until then
     /// for a place; fails with EBUSY where there is none in time, or as many wait as may, and with EDEADLK where the
     /// runs that have them wait for what others have, this one among these.
-    int take(std::size_t which, flux::moment until, run &by, std::shared_ptr<end> &kept) noexcept;
+    /// It `repeats` what was asked there.
+    int take(std::size_t which, flux::moment until, run &by, bool repeats, std::shared_ptr<end> &kept) noexcept;
     /// Whether flows wait for a place there.
     bool is_awaited(std::size_t which) const noexcept { return all_[which].waiting != 0; }
-    /// Whether no place there comes free before `by` has another. `search` is the number of who asks.
-    bool is_stuck(std::size_t which, const run &by, std::uint64_t search) noexcept;
+    /// Whether no place there comes free before `by` has its own. `search` is the number of who asks.
+    bool is_stuck(std::size_t which, const awaited_place &by, std::uint64_t search) noexcept;
+    /// The same of its own place.
+    static bool is_stuck(const awaited_place &by) noexcept;
     /// A place has an end now; it has it no longer.
     void add(end &made, std::size_t which) noexcept;
     void remove(end &gone, std::size_t which) noexcept;

@@ -168,6 +168,7 @@ void end::ask_all(std::vector<request> asked, std::size_t repeats) noexcept
     awaited_ = asked_.size();
     count_open();
     unsent_ = asked_.size();
+    of_->end_stuck_waits();
     is_asking_again_ = true;
     bool is_sent = true;
     while (is_sent && !is_broken_ && unsent_ != 0 && !of_->is_over()) {
@@ -256,14 +257,23 @@ void end::lend() noexcept
     last->parted(*this);
 }
 
-bool end::is_stuck(const run &by, std::uint64_t search) const noexcept
+// One that goes later, as it is lent or finished, does not wait for its client; but replies that have an order may wait
+// for what is asked again.
+bool end::is_stuck(const awaited_place &by, std::uint64_t search) const noexcept
 {
-    const bool is_lent_later = counts_ && servers_->bound_to().keep != 0;
-    if (is_kept() || is_finished_ || is_broken_ || is_lent_later || of_->is_over()) {
+    const bool goes_later = is_finished_ || (counts_ && servers_->bound_to().keep != 0);
+    const bool awaits_order = is_ordered_ && (awaited_ != 0 || is_at_work_);
+    if (is_kept() || is_broken_ || of_->is_over() || (goes_later && !awaits_order)) {
         return false;
     }
-    const awaited_place &next = of_->awaits();
-    return of_.get() == &by || (next.at != nullptr && next.at->is_stuck(next.server, by, search));
+    const flux::intrusive_list<awaited_place> &all = of_->awaits();
+    for (const awaited_place *each = all.first(); each != nullptr; each = all.next(*each)) {
+        const bool holds_it_up = !goes_later || each->repeats;
+        if (holds_it_up && (each == &by || each->at.is_stuck(each->server, by, search))) {
+            return true;
+        }
+    }
+    return false;
 }
 
 // Where nothing is sent there any more by this run: it is kept for another, or its output ends. Where others wait for
@@ -401,7 +411,7 @@ void end::connection_ended(event what, const char *why) noexcept
 // Whether the end of what the server sends may not be the end of the run.
 bool end::goes_on_behind_end() const noexcept
 {
-    return counts_ && (awaited_ != 0 || (servers_->bound_to().retries != 0 && !ends_next_));
+    return counts_ && (awaited_ != 0 || (servers_->bound_to().retries != 0 && !ends_next_ && !is_finished_));
 }
 
 // Its connection has ended. Whether its run goes on: what was asked there is asked again, or there was nothing, and the
@@ -504,10 +514,17 @@ flux::io_result<void> end::send(const request &what) noexcept
         is_noted = note(what);
         return is_noted ? send_with_mark(what) : flux::unexpected(ENOMEM);
     });
-    if (!sent.has_value() && is_repeated_) {
-        return is_noted ? flux::io_result<void>() : flux::unexpected(EAGAIN);
+    return sent_or_repeated(sent, is_noted);
+}
+
+// What is not on its list, as the end was over before, goes to the one that is made next in its place.
+flux::io_result<void> end::sent_or_repeated(flux::io_result<void> sent, bool is_noted) const noexcept
+{
+    if (sent.has_value() || (is_repeated_ && is_noted)) {
+        return {};
     }
-    return sent;
+    const bool has_left = is_broken_ && sent.error() == ECONNRESET && of_ != nullptr && !of_->has(*this);
+    return !is_noted && (is_repeated_ || has_left) ? flux::unexpected(EAGAIN) : sent;
 }
 
 flux::io_result<void> end::send_shared(const request &what) noexcept
@@ -526,10 +543,7 @@ flux::io_result<void> end::send_shared(const request &what) noexcept
         coming_->changed();
         settle_shared();
     }
-    if (!sent.has_value() && is_repeated_) {
-        return is_noted ? flux::io_result<void>() : flux::unexpected(EAGAIN);
-    }
-    return sent;
+    return sent_or_repeated(sent, is_noted);
 }
 
 bool end::send_now(const flux::message &what) noexcept

@@ -71,8 +71,11 @@ class end final : public flux::multiplexer,
     bool may_be_lent() const noexcept;
     /// Its run does without it; it is kept.
     void lend() noexcept;
-    /// Whether its place comes free no sooner than `by`, or a run that waits for what `by` has, has another place.
-    bool is_stuck(const run &by, std::uint64_t search) const noexcept;
+    /// Where its run needs it no more, or not now and others wait for one, it is kept, or its output ends.
+    void settle() noexcept;
+    /// Whether its place comes free no sooner than who waits for this one has it, or a run that waits for what that
+    /// one's run has, has another place.
+    bool is_stuck(const awaited_place &by, std::uint64_t search) const noexcept;
     /// Ends its connection now.
     void cut() noexcept
     {
@@ -187,6 +190,7 @@ class end final : public flux::multiplexer,
     flux::io_result<void> send_alone(const flux::message &what) noexcept;
     flux::io_result<void> send_with_mark(const request &what) noexcept;
     flux::io_result<void> send_shared(const request &what) noexcept;
+    flux::io_result<void> sent_or_repeated(flux::io_result<void> sent, bool is_noted) const noexcept;
     int await_room() noexcept;
     bool note(const request &what) noexcept;
     bool note_answers(const request &what, std::size_t replies) noexcept;
@@ -194,7 +198,6 @@ class end final : public flux::multiplexer,
     void count_open() noexcept;
     void count_answer() noexcept;
     bool can_be_kept() const noexcept;
-    void settle() noexcept;
     void settle_shared() noexcept;
     bool goes_on_behind_end() const noexcept;
     bool goes_on() noexcept;

@@ -53,9 +53,9 @@ int reply::await_turn() noexcept
     return is_ordered_ ? by_->order().await(among_->at_) : 0;
 }
 
-bool reply::is_of_part() const noexcept
+bool reply::is_nobodys() const noexcept
 {
-    return is_ordered_ && is_last_ && by_->order().is_part(among_->at_);
+    return is_unfinished_ || (is_ordered_ && is_last_ && by_->order().is_part(among_->at_));
 }
 
 void reply::settle(bool is_passed_on) noexcept
@@ -182,6 +182,30 @@ void replies::drop_held() noexcept
     changed();
 }
 
+// Unless its end has come, and is about to be among these.
+void replies::drop_unfinished() noexcept
+{
+    std::size_t ends = 0;
+    reply *unfinished = nullptr;
+    for (reply *each = all_.first(); each != nullptr; each = all_.next(*each)) {
+        ends += each->is_last_ ? 1 : 0;
+        unfinished = each->is_last_ ? nullptr : unfinished != nullptr ? unfinished : each;
+    }
+    const auto first_held = held_.begin() + static_cast<std::ptrdiff_t>(first_held_);
+    const auto held_ends = std::count_if(first_held, held_.end(), [](const held_reply &one) { return one.is_last; });
+    if (ends + static_cast<std::size_t>(held_ends) != answered_) {
+        return;
+    }
+    for (; held_ends == 0 && unfinished != nullptr; unfinished = all_.next(*unfinished)) {
+        unfinished->is_unfinished_ = true;
+    }
+    while (first_held_ != held_.size() && !held_.back().is_last) {
+        held_.pop_back();
+        has_gone(false);
+    }
+    changed();
+}
+
 void replies::add(reply &one) noexcept
 {
     all_.push_back(one);
@@ -190,7 +214,7 @@ void replies::add(reply &one) noexcept
 
 void replies::remove(reply &one) noexcept
 {
-    const bool was_first = one.has_turn();
+    const bool was_first = all_.first() == &one;
     all_.remove(one);
     has_gone(one.is_last());
     if (reply *const next = was_first ? all_.first() : nullptr; next != nullptr && next->waits_ != nullptr) {

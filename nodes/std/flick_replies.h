@@ -50,8 +50,8 @@ class reply : public flux::listed<reply>
     bool has_turn() const noexcept;
     /// Waits for that. Gives 0, or the error of the wait.
     int await_turn() noexcept;
-    /// Whether it is not for who has asked, as it ends a part of that alone.
-    bool is_of_part() const noexcept;
+    /// Whether it is not for who has asked, as it ends a part of that alone, or its end is lost.
+    bool is_nobodys() const noexcept;
     /// It was passed on, or dropped; or the run ends.
     void settle(bool is_passed_on) noexcept;
 
@@ -64,6 +64,7 @@ class reply : public flux::listed<reply>
     const bool is_last_;
     const bool is_ordered_;
     bool is_settled_ = false;
+    bool is_unfinished_ = false;
     // The flow that passes it on, as long as it waits.
     flux::park *waits_ = nullptr;
 };
@@ -109,6 +110,8 @@ class replies : public std::enable_shared_from_this<replies>
     bool pass_held(run &by) noexcept;
     /// Nobody gets what is held.
     void drop_held() noexcept;
+    /// Nor what has come of a reply whose end does not come any more.
+    void drop_unfinished() noexcept;
 
   private:
     friend class reply;

@@ -74,6 +74,12 @@ end *run::at(std::size_t channel, std::size_t element) const noexcept
     return element < all.size() ? all[element].there : nullptr;
 }
 
+bool run::has(const end &one) const noexcept
+{
+    const place &at = places_[one.channel()][one.element()];
+    return at.there == &one || at.repeating == &one;
+}
+
 void run::add(end &made)
 {
     std::vector<place> &all = places_[made.channel()];
@@ -118,9 +124,17 @@ flux::io_result<std::shared_ptr<end>> run::connect(std::size_t channel, std::siz
         made = flux::unexpected(ECONNRESET);
     } else if (made.has_value() && *made != nullptr) {
         add(**made);
+        end_stuck_waits();
     }
     wake_all(waiting_);
     return made;
+}
+
+void run::end_stuck_waits() noexcept
+{
+    for (awaited_place *each = awaits_.first(); each != nullptr; each = awaits_.next(*each)) {
+        each->is_stuck = each->is_stuck || (backends::is_stuck(*each) && each->wait.end(flux::park_end::completed));
+    }
 }
 
 // As `made_by`, within so long; without an exception, as others wait for what becomes of it.
@@ -153,7 +167,7 @@ flux::io_result<std::shared_ptr<end>> run::made_by(std::size_t channel, std::siz
         }
         if (error == 0) {
             std::shared_ptr<end> kept;
-            const int refused = all->take(server, until, *this, kept);
+            const int refused = all->take(server, until, *this, what == wanted::fresh, kept);
             if (refused != 0) {
                 is_shared ? all->shared(server).failed(refused) : void();
                 return flux::unexpected(refused);
@@ -253,24 +267,31 @@ std::shared_ptr<end> run::share(std::shared_ptr<shared_connection> on, std::size
     return made;
 }
 
-int run::take_own(end &of, milliseconds limit, const char *servers)
+// While what was asked there is answered it is the one that others wait for. Where its connection ends meanwhile, what is
+// made in its place is no more its own than it was.
+flux::io_result<std::shared_ptr<end>> run::take_own(end &of, milliseconds limit, const char *servers)
 {
     const std::shared_ptr<run> stays = shared_from_this();
     const std::shared_ptr<end> before = of.shared_from_this();
     const std::size_t channel = of.channel();
     const std::size_t element = of.element();
     if (at(channel, element) != &of) {
-        return 0; // another has been faster
+        return reach(channel, element, limit, servers); // another has been faster
     }
-    places_[channel][element] = {.is_connecting = true};
-    if (const int error = before->await_answers(); error != 0) {
+    places_[channel][element] = {.is_connecting = true, .repeating = &of};
+    const int error = before->await_answers();
+    if (places_[channel][element].repeating != &of) {
+        return error != 0 ? flux::unexpected(error) : reach(channel, element, limit, servers);
+    }
+    if (error != 0) {
         places_[channel][element] = {.there = before->is_over() ? nullptr : before.get()};
         is_over_ ? before->finish() : void();
         wake_all(waiting_);
-        return error;
+        return flux::unexpected(error);
     }
+    places_[channel][element].repeating = nullptr;
     before->leave_shared();
-    return flux::take(connect(channel, element, limit, servers, wanted::own));
+    return connect(channel, element, limit, servers, wanted::own);
 }
 
 const std::shared_ptr<replies> &run::coming(std::size_t channel, std::size_t element)
@@ -380,7 +401,18 @@ bool run::ask_again(end &of, std::vector<request> asked, std::size_t repeats) no
         return false;
     }
     at = {.is_connecting = true};
+    ++repeating_;
     return true;
+}
+
+int run::await_asked_again() noexcept
+{
+    const std::shared_ptr<run> stays = shared_from_this();
+    int error = 0;
+    while (error == 0 && is_asking_again() && !is_over_) {
+        error = wait_in(waiting_);
+    }
+    return error == 0 && is_over_ ? ECONNRESET : error;
 }
 
 void run::parted(end &of) noexcept
@@ -399,11 +431,18 @@ void run::repeat(std::size_t channel, std::size_t element, std::vector<request> 
                  milliseconds limit, const char *servers) noexcept
 {
     const std::shared_ptr<run> stays = shared_from_this();
+    repeat_now(channel, element, std::move(asked), repeats, limit, servers);
+    --repeating_;
+    wake_all(waiting_);
+}
+
+void run::repeat_now(std::size_t channel, std::size_t element, std::vector<request> asked, std::size_t repeats,
+                     milliseconds limit, const char *servers) noexcept
+{
     const auto made = obtain(channel, element, limit, servers, wanted::fresh);
     place &at = places_[channel][element];
     if (!made.has_value()) {
         at.is_connecting = false;
-        wake_all(waiting_);
         return finish_all();
     }
     if (*made == nullptr) {
@@ -413,10 +452,9 @@ void run::repeat(std::size_t channel, std::size_t element, std::vector<request> 
     (*made)->ask_all(std::move(asked), repeats - 1);
     if (at.repeating == (*made).get()) {
         add(**made);
-        wake_all(waiting_);
-        // Who sends there may have ended meanwhile.
-        is_over_ ? finish_all() : finish_fed();
     }
+    // Who sends there may have ended meanwhile.
+    is_over_ ? finish_all() : finish_fed();
 }
 
 // Whether nothing more comes of a channel. The recursion is as deep as there are channels.
@@ -448,9 +486,12 @@ void run::released(end &of) noexcept
     finish_fed();
 }
 
-// Nothing is sent any more to those that only get what comes of channels that have ended.
+// Nothing is sent any more to those that only get what comes of channels that have ended, and what rules say.
 void run::finish_fed() noexcept
 {
+    if (pending_ != 0) {
+        return;
+    }
     const std::shared_ptr<run> stays = shared_from_this(); // whose ends may leave it
     for (std::size_t channel = 0; channel != of_.size(); ++channel) {
         const std::vector<std::size_t> &fed_by = of_.at(channel).fed_by;
@@ -467,6 +508,7 @@ void run::finish_fed() noexcept
 
 void run::lost(end &of) noexcept
 {
+    of.is_shared() ? of.coming()->drop_unfinished() : void();
     leave(of);
     finish_all();
 }
@@ -474,6 +516,7 @@ void run::lost(end &of) noexcept
 // Where the run ends, what came behind what is lost is nobody's.
 void run::lost(end &of, event what, std::string why) noexcept
 {
+    of.is_shared() ? of.coming()->drop_unfinished() : void();
     leave(of);
     raise(what, of.channel(), std::move(why)) ? pass_all_held() : finish_all();
 }
@@ -501,7 +544,7 @@ void run::settled() noexcept
 {
     if (--pending_ == 0) {
         wake_all(unsettled_);
-        passed_on(); // which may have been the last that was to come
+        finish_fed(); // which may have been the last that was to come
     }
 }
 
@@ -554,6 +597,7 @@ void run::finish_all() noexcept
 {
     const std::shared_ptr<run> stays = shared_from_this(); // whose ends may leave it
     is_over_ = true;
+    wake_all(waiting_);
     for (const std::vector<place> &channel : places_) {
         for (const place &each : channel) {
             if (each.there != nullptr) {

@@ -59,10 +59,19 @@ struct instance {
     std::uint64_t hash() const noexcept { return reinterpret_cast<std::uintptr_t>(&of()); }
 };
 
-/// Where a flow waits for the place of a connection: at one of these servers; null where it does not.
-struct awaited_place {
-    backends *at = nullptr;
-    std::size_t server = 0;
+/// A flow waits for the place of a connection at one of these servers; where it `repeats` what was asked there, replies
+/// that have an order may wait for it. Its wait ends where it `is_stuck`.
+struct awaited_place : flux::listed<awaited_place> {
+    backends &at;
+    const std::size_t server;
+    const bool repeats;
+    flux::park &wait;
+    bool is_stuck = false;
+
+    awaited_place(backends &of, std::size_t which, bool asks_again, flux::park &ends) noexcept
+        : at(of), server(which), repeats(asks_again), wait(ends)
+    {
+    }
 };
 
 /// One run of a process.
@@ -84,6 +93,8 @@ class run : public std::enable_shared_from_this<run>
     void join(std::vector<flux::connection *> all) noexcept { joined_ = std::move(all); }
     const std::vector<flux::connection *> &joined() const noexcept { return joined_; }
 
+    /// Whether it is in its place, or is to be.
+    bool has(const end &one) const noexcept;
     /// An end is there.
     void add(end &made);
     /// It sends no more.
@@ -96,11 +107,14 @@ class run : public std::enable_shared_from_this<run>
     void released(end &of) noexcept;
     /// Its connection has ended; what was asked there is to be asked again. Whether that is so.
     bool ask_again(end &of, std::vector<request> asked, std::size_t repeats) noexcept;
+    /// Whether that is still to be done for something; and waits until it is. Gives 0, or the error of the wait.
+    bool is_asking_again() const noexcept { return repeating_ != 0; }
+    int await_asked_again() noexcept;
     /// Its connection has ended, and the next that is sent there has another one.
     void parted(end &of) noexcept;
     /// Gives the run a connection of its own in the place of an end that is shared, as soon as all is answered that was
-    /// asked there. Gives 0, or what fails of that.
-    int take_own(end &of, milliseconds limit, const char *servers);
+    /// asked there. Gives what is in that place then, as `reach` does, which may be shared again.
+    flux::io_result<std::shared_ptr<end>> take_own(end &of, milliseconds limit, const char *servers);
 
     /// What has come of a server by shared connections.
     const std::shared_ptr<replies> &coming(std::size_t channel, std::size_t element);
@@ -115,7 +129,7 @@ class run : public std::enable_shared_from_this<run>
     /// Waits for that, as the connection is one of the run's own now. Gives 0, or the error of the wait.
     int await_passed_on(const end &own) noexcept;
 
-    /// Asks again.
+    /// Asks again, once for each time that `ask_again` was true.
     void repeat(std::size_t channel, std::size_t element, std::vector<request> asked, std::size_t repeats,
                 milliseconds limit, const char *servers) noexcept;
     bool is_over() const noexcept { return is_over_; }
@@ -137,9 +151,10 @@ class run : public std::enable_shared_from_this<run>
     /// A message has come of a channel.
     void has_input() noexcept { raised_in_a_row_ = 0; }
 
-    /// Where a flow of it waits for a place; of several the last.
-    const awaited_place &awaits() const noexcept { return awaits_; }
-    void awaits(awaited_place place) noexcept { awaits_ = place; }
+    /// The places for which flows of it wait.
+    flux::intrusive_list<awaited_place> &awaits() noexcept { return awaits_; }
+    /// It has one that others may wait for: those of its own waits end that are stuck now.
+    void end_stuck_waits() noexcept;
 
     process &of() const noexcept { return of_; }
     reply_order &order() noexcept { return order_; }
@@ -180,6 +195,8 @@ class run : public std::enable_shared_from_this<run>
                                                       std::size_t server);
     std::shared_ptr<end> share(std::shared_ptr<shared_connection> on, std::size_t channel, std::size_t element);
     flux::io_result<std::shared_ptr<end>> unreachable(std::size_t channel, const std::string &to, int error);
+    void repeat_now(std::size_t channel, std::size_t element, std::vector<request> asked, std::size_t repeats,
+                    milliseconds limit, const char *servers) noexcept;
     void finish_fed() noexcept;
     void leave_unanswered(std::size_t channel, std::size_t element) noexcept;
     void leave(end &gone) noexcept;
@@ -196,15 +213,16 @@ class run : public std::enable_shared_from_this<run>
     bool has_ended_input_ = false;
     std::vector<std::any> state_;
     std::vector<flux::connection *> joined_;
-    // Flows that wait for a connection that another makes.
+    // Flows that wait for a connection that another makes; and on how many what was asked is to be asked again.
     flux::intrusive_list<waiting_flow> waiting_;
+    std::size_t repeating_ = 0;
     // Those that wait for rules; and how many these are, how many there were, and those without a message in between.
     flux::intrusive_list<waiting_flow> unsettled_;
     std::size_t pending_ = 0;
     std::size_t raised_ = 0;
     std::size_t raised_in_a_row_ = 0;
     bool is_over_ = false;
-    awaited_place awaits_;
+    flux::intrusive_list<awaited_place> awaits_;
     // What is held is being passed on; and more of it may have its turn.
     bool is_passing_ = false;
     bool is_passing_all_ = false;

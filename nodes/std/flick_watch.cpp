@@ -6,6 +6,7 @@
 
 #include "flux/error.hpp"
 #include "flux/flow/flow.hpp"
+#include "flux/strategy/source.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -127,7 +128,7 @@ int send_on(const late_reply &late, milliseconds limit, const char *servers)
     if (const int error = one.await_turn(); error != 0) {
         return error;
     }
-    if (!one.is_of_part()) {
+    if (!one.is_nobodys()) {
         const auto to = one.by().reach(late.to, 0, limit, servers);
         if (!to.has_value()) {
             return to.error();
@@ -145,6 +146,7 @@ int send_on(const late_reply &late, milliseconds limit, const char *servers)
 
 int Watch(Watch_out *out)
 {
+    flux::running_flow->from().lift_bound(); // one waits for a place that another has
     return watch::of_loop().next(out->what);
 }
 

@@ -81,6 +81,10 @@ class source
     /// `std::bad_alloc`.
     void when_stopped(std::function<void()> let_go) { when_stopped_.push_back(std::move(let_go)); }
 
+    /// Its flows are bounded by what they are for, and one may wait for another that is still to be made: there is no
+    /// bound of how many are in progress any more. For the source itself, while it makes values.
+    void lift_bound() noexcept { flows_.lift_bound(); }
+
     /// What a node of this source keeps from one call to the next: each instance has a `State`, which the first call
     /// makes, and which is destroyed when the instance makes no further values, on its own thread or loop. For the
     /// source itself, while it makes values. Throws what the constructor throws, and `std::bad_alloc`.
