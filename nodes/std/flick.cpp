@@ -431,8 +431,8 @@ int Send(Send_in *in)
     run &of = in->self.of();
     const std::size_t raised = of.raised();
     int error = send_in_turn(*in);
-    if (error == 0 && of.raised() != raised) {
-        // What a rule for that answers comes before the answers to what follows.
+    if (error == 0 && of.raised() != raised && !in->self.from->is_ordered()) {
+        // What a rule for that answers comes before the answers to what follows; replies that have an order are there.
         error = of.await_settled();
     }
     return error != 0 ? error : end_flow(in->self, *in->connection);
@@ -440,7 +440,16 @@ int Send(Send_in *in)
 
 int Reply(Reply_in *in)
 {
-    const int error = send_all(in->self.of(), in->sends, false, in->connect_ms, in->servers);
+    run &of = in->self.of();
+    const auto is_for_client = [&](const sending &each) { return !of.of().at(each.channel).to.connects; };
+    const bool are_all = std::all_of(in->sends.begin(), in->sends.end(), is_for_client);
+    int error = 0;
+    if (std::any_of(in->sends.begin(), in->sends.end(), is_for_client)) {
+        error = in->wrong->await_turn();
+    }
+    // A server may have to be asked by the connection that a reply behind this one holds.
+    are_all ? void() : in->wrong->leave_order();
+    error = error != 0 ? error : send_all(of, in->sends, false, in->connect_ms, in->servers);
     if (error == 0) {
         in->wrong->settle(true);
     }

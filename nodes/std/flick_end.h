@@ -147,6 +147,13 @@ class end final : public flux::multiplexer,
     void answered(message_role as, std::size_t size) noexcept;
     /// Its connection has ended.
     void connection_ended(event what, const char *why) noexcept;
+    /// What has come of a reply whose end is lost goes to nobody.
+    void drop_unfinished() noexcept
+    {
+        if (is_shared()) {
+            coming_->drop_unfinished();
+        }
+    }
     /// Waits until all has come that was asked. Gives 0, or the error of the wait.
     int await_answers() noexcept;
     /// Its run has done with it.

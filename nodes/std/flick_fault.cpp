@@ -37,9 +37,21 @@ std::string told_of(int error, const flux::message_parse &wanted) noexcept
     }
 }
 
-fault::fault(std::shared_ptr<run> of, bool ends_run, std::shared_ptr<end> last, std::string what) noexcept
-    : of_(std::move(of)), ends_run_(ends_run), last_(std::move(last)), what_(std::move(what))
+fault::fault(std::shared_ptr<run> of, bool ends_run, reply_order::place answer, std::shared_ptr<end> last,
+             std::string what) noexcept
+    : of_(std::move(of)), ends_run_(ends_run), answer_(answer), last_(std::move(last)), what_(std::move(what))
 {
+}
+
+int fault::await_turn() noexcept
+{
+    return of_->order().await(answer_);
+}
+
+void fault::leave_order() noexcept
+{
+    of_->order().answered(answer_);
+    of_->pass_next_held();
 }
 
 void fault::settle(bool is_answered) noexcept
@@ -47,6 +59,7 @@ void fault::settle(bool is_answered) noexcept
     if (std::exchange(is_settled_, true)) {
         return;
     }
+    leave_order();
     if (!is_answered || ends_run_) {
         of_->finish_all();
     }

@@ -4,6 +4,8 @@
 // at its end: then what can no longer be used is closed, and those go on that wait for it.
 #pragma once
 
+#include "flick_order.h"
+
 #include <cstddef>
 #include <deque>
 #include <memory>
@@ -45,8 +47,10 @@ std::string told_of(int error, const flux::message_parse &wanted) noexcept;
 class fault
 {
   public:
-    /// `of` waits for its rule from now on; `last` is closed behind that, where there is one.
-    fault(std::shared_ptr<run> of, bool ends_run, std::shared_ptr<end> last, std::string what) noexcept;
+    /// `of` waits for its rule from now on, whose answer has a place in the order of replies; `last` is closed behind
+    /// that, where there is one.
+    fault(std::shared_ptr<run> of, bool ends_run, reply_order::place answer, std::shared_ptr<end> last,
+          std::string what) noexcept;
     fault(const fault &) = delete;
     /// Settles it, where that has not been done.
     ~fault() { settle(false); }
@@ -55,12 +59,17 @@ class fault
     /// In words.
     const std::string &what() const noexcept { return what_; }
 
+    /// Waits until all is passed on that comes before what the rule answers. Gives 0, or the error of the wait.
+    int await_turn() noexcept;
+    /// That has no place in the order any more.
+    void leave_order() noexcept;
     /// Its rule has run; or else the run ends. For a flow.
     void settle(bool is_answered) noexcept;
 
   private:
     const std::shared_ptr<run> of_;
     const bool ends_run_;
+    const reply_order::place answer_;
     const std::shared_ptr<end> last_;
     const std::string what_;
     bool is_settled_ = false;

@@ -125,6 +125,17 @@ void reply_order::forget(place at, std::size_t but_first) noexcept
     wake_next();
 }
 
+bool reply_order::replace(place at, std::size_t but_first, place by) noexcept
+{
+    for (std::size_t each = first_; each != all_.size(); ++each) {
+        if (all_[each].at == at && but_first-- == 0) {
+            all_[each] = {by, false};
+            return true;
+        }
+    }
+    return false;
+}
+
 void reply_order::give_up() noexcept
 {
     is_given_up_ = true;

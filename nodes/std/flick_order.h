@@ -6,11 +6,14 @@
 // goes on.
 //
 // Where a request went on as several, these are its parts: of their replies only the last part's ends the whole one.
+//
+// Where replies are lost, and the program has a rule for that, what it answers has the place of the first of them.
 #pragma once
 
 #include "flick_waiting.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace flick {
@@ -27,6 +30,9 @@ class reply_order
         bool operator==(const place &) const = default;
     };
 
+    /// That of what a rule answers, by a number of its own.
+    static place of_rule(std::size_t number) noexcept { return {of_no_channel, number}; }
+
     /// Something is asked there, which has so many replies; where it `is_part` of a request the next part follows.
     /// Throws `std::bad_alloc`.
     void expect(place at, std::size_t replies, bool is_part);
@@ -41,7 +47,7 @@ class reply_order
     /// Whether all is answered that was asked before what that place answers.
     bool has_turn(place at) const noexcept;
 
-    /// Where what comes next is passed on; null where nothing is to come.
+    /// Where what comes next is passed on, which may be by a rule; null where nothing is to come.
     const place *next() const noexcept { return first_ == all_.size() ? nullptr : &all_[first_].at; }
 
     /// Waits until all is answered that was asked, whoever answers it. Gives 0, or the error of the wait.
@@ -51,10 +57,14 @@ class reply_order
 
     /// Nothing more comes from there than so many that have come already.
     void forget(place at, std::size_t but_first = 0) noexcept;
+    /// What comes from there behind so many has another place; false where nothing is to come.
+    bool replace(place at, std::size_t but_first, place by) noexcept;
     /// It is not known any more what answers what: all goes on as it comes.
     void give_up() noexcept;
 
   private:
+    static constexpr std::size_t of_no_channel = SIZE_MAX;
+
     struct expected {
         place at;
         bool is_part;

@@ -76,8 +76,8 @@ end *run::at(std::size_t channel, std::size_t element) const noexcept
 
 bool run::has(const end &one) const noexcept
 {
-    const place &at = places_[one.channel()][one.element()];
-    return at.there == &one || at.repeating == &one;
+    const std::vector<place> &all = places_[one.channel()];
+    return one.element() < all.size() && (all[one.element()].there == &one || all[one.element()].repeating == &one);
 }
 
 void run::add(end &made)
@@ -193,19 +193,21 @@ flux::io_result<std::shared_ptr<end>> run::made_by(std::size_t channel, std::siz
             error != ECANCELED ? all->failed(server) : void();
         }
         if (error == ECANCELED || attempt >= to.retries) {
-            return unreachable(channel, all->address(server), error);
+            return unreachable(channel, element, what == wanted::fresh, all->address(server), error);
         }
     }
 }
 
-// Null where there is a rule for that.
-flux::io_result<std::shared_ptr<end>> run::unreachable(std::size_t channel, const std::string &to, int error)
+// Null where there is a rule for that. Where it was to be asked again what was asked is lost.
+flux::io_result<std::shared_ptr<end>> run::unreachable(std::size_t channel, std::size_t element, bool is_lost,
+                                                       const std::string &to, int error)
 {
     const std::uint64_t what = std::hash<std::string>{}(to) ^ static_cast<std::uint64_t>(error);
     const std::string why = to + ": " + flux::describe_error(error).c_str();
     const char *const name = of_.at(channel).name.c_str();
     flux::log_rarely_each(what, "the channel `%s` cannot be connected to %s", name, why.c_str());
-    if (raise(event::unreachable, channel, "cannot be connected to " + why)) {
+    const reply_order::place lost{channel, element};
+    if (raise(event::unreachable, channel, "cannot be connected to " + why, nullptr, is_lost ? &lost : nullptr)) {
         return std::shared_ptr<end>();
     }
     return flux::unexpected(error);
@@ -267,8 +269,8 @@ std::shared_ptr<end> run::share(std::shared_ptr<shared_connection> on, std::size
     return made;
 }
 
-// While what was asked there is answered it is the one that others wait for. Where its connection ends meanwhile, what is
-// made in its place is no more its own than it was.
+// While what was asked there is answered it is the one that others wait for. Where its connection ends meanwhile, what
+// is made in its place may be shared again.
 flux::io_result<std::shared_ptr<end>> run::take_own(end &of, milliseconds limit, const char *servers)
 {
     const std::shared_ptr<run> stays = shared_from_this();
@@ -347,6 +349,9 @@ void run::pass_next_held() noexcept
         return;
     }
     for (const reply_order::place *next = order_.next(); next != nullptr; next = order_.next()) {
+        if (next->channel >= coming_.size()) {
+            break; // a rule answers
+        }
         const auto &all = coming_[next->channel];
         if (next->element >= all.size() || all[next->element] == nullptr || !all[next->element]->pass_held(*this)) {
             break;
@@ -508,7 +513,7 @@ void run::finish_fed() noexcept
 
 void run::lost(end &of) noexcept
 {
-    of.is_shared() ? of.coming()->drop_unfinished() : void();
+    of.drop_unfinished();
     leave(of);
     finish_all();
 }
@@ -516,28 +521,51 @@ void run::lost(end &of) noexcept
 // Where the run ends, what came behind what is lost is nobody's.
 void run::lost(end &of, event what, std::string why) noexcept
 {
-    of.is_shared() ? of.coming()->drop_unfinished() : void();
+    of.drop_unfinished();
+    const reply_order::place at{of.channel(), of.element()};
+    const bool is_raised = raise(what, of.channel(), std::move(why), nullptr, has(of) ? &at : nullptr);
     leave(of);
-    raise(what, of.channel(), std::move(why)) ? pass_all_held() : finish_all();
+    is_raised ? pass_all_held() : finish_all();
 }
 
 // Were there no end to faults without a message in between, a rule that fails by its own would run for ever.
-bool run::raise(event what, std::size_t channel, std::string why, std::shared_ptr<end> last) noexcept
+bool run::raise(event what, std::size_t channel, std::string why, std::shared_ptr<end> last,
+                const reply_order::place *lost) noexcept
 {
     faults *const by = of_.rules_for(channel, what);
     if (is_over_ || by == nullptr || by->is_stopped() || raised_in_a_row_ == of_.most_in_a_row()) {
         return false;
     }
+    const bool ends_run = last == nullptr && what != event::failed && !of_.at(channel).to.connects;
+    const reply_order::place answer = reply_order::of_rule(raised_);
     try {
-        const bool ends_run = last == nullptr && what != event::failed && !of_.at(channel).to.connects;
-        by->add(std::make_shared<fault>(shared_from_this(), ends_run, std::move(last), std::move(why)));
+        auto made = std::make_shared<fault>(shared_from_this(), ends_run, answer, std::move(last), std::move(why));
+        ++raised_in_a_row_;
+        ++raised_;
+        ++pending_;
+        if (is_answered_in_turn(what, channel)) {
+            expect_rule(answer, lost);
+        }
+        by->add(std::move(made));
     } catch (const std::bad_alloc &) {
         return false;
     }
-    ++raised_in_a_row_;
-    ++raised_;
-    ++pending_;
     return true;
+}
+
+// A client that is gone gets no answer; and who is at work on a reply waits for the rule for what fails of that.
+bool run::is_answered_in_turn(event what, std::size_t channel) const noexcept
+{
+    return what != (of_.at(channel).to.connects ? event::failed : event::broken);
+}
+
+// What it answers comes in the place of what is lost, or else behind all that is to come.
+void run::expect_rule(reply_order::place answer, const reply_order::place *lost)
+{
+    const bool is_there = lost != nullptr && order_.replace(*lost, answered_at(*lost), answer);
+    if (!is_there && order_.next() != nullptr) {
+        order_.expect(answer, 1, false);
+    }
 }
 
 void run::settled() noexcept
@@ -565,30 +593,31 @@ void run::forget(end &gone) noexcept
     pass_all_held();
 }
 
-// It is in its place no longer, and nothing of it is to come.
 // A rule has learned that it cannot be asked again: what comes behind its replies waits for them no longer.
 void run::leave_unanswered(std::size_t channel, std::size_t element) noexcept
 {
-    const std::vector<std::shared_ptr<replies>> &all = coming_[channel];
-    const bool has_some = element < all.size() && all[element] != nullptr;
+    const reply_order::place lost{channel, element};
     places_[channel][element] = {.has_ended = true};
-    order_.forget({channel, element}, has_some ? all[element]->answered() : 0);
+    order_.forget(lost, answered_at(lost));
     wake_all(waiting_);
     pass_all_held();
     finish_fed();
 }
 
+// Of how many that are not passed on yet the reply has come from there.
+std::size_t run::answered_at(reply_order::place at) const noexcept
+{
+    const std::vector<std::shared_ptr<replies>> &all = coming_[at.channel];
+    return at.element < all.size() && all[at.element] != nullptr ? all[at.element]->answered() : 0;
+}
+
+// It is in its place no longer, and nothing of it is to come.
 void run::leave(end &gone) noexcept
 {
-    std::vector<place> &all = places_[gone.channel()];
-    if (gone.element() >= all.size()) {
-        return;
-    }
-    place &at = all[gone.element()];
-    if (at.there == &gone || at.repeating == &gone) {
-        at = {.has_ended = true};
-        const std::size_t passed_on_later = gone.is_shared() ? gone.coming()->answered() : 0;
-        order_.forget({gone.channel(), gone.element()}, passed_on_later);
+    if (has(gone)) {
+        places_[gone.channel()][gone.element()] = {.has_ended = true};
+        const reply_order::place lost{gone.channel(), gone.element()};
+        order_.forget(lost, answered_at(lost));
         wake_all(waiting_);
     }
 }

@@ -140,8 +140,10 @@ class run : public std::enable_shared_from_this<run>
     void finish_all() noexcept;
 
     /// Has the rule run that is for this; false where there is none, or it is not to run any more. Then the run ends.
-    /// `last` is closed behind the rule. Throws nothing: without memory no rule runs.
-    bool raise(event what, std::size_t channel, std::string why, std::shared_ptr<end> last = nullptr) noexcept;
+    /// `last` is closed behind the rule, whose answer comes in the place of what is `lost`. Throws nothing: without
+    /// memory no rule runs.
+    bool raise(event what, std::size_t channel, std::string why, std::shared_ptr<end> last = nullptr,
+               const reply_order::place *lost = nullptr) noexcept;
     /// A rule for that has run.
     void settled() noexcept;
     /// How many were raised so far.
@@ -194,7 +196,11 @@ class run : public std::enable_shared_from_this<run>
     flux::io_result<std::shared_ptr<end>> made_shared(flux::connection &on, std::size_t channel, std::size_t element,
                                                       std::size_t server);
     std::shared_ptr<end> share(std::shared_ptr<shared_connection> on, std::size_t channel, std::size_t element);
-    flux::io_result<std::shared_ptr<end>> unreachable(std::size_t channel, const std::string &to, int error);
+    flux::io_result<std::shared_ptr<end>> unreachable(std::size_t channel, std::size_t element, bool is_lost,
+                                                      const std::string &to, int error);
+    bool is_answered_in_turn(event what, std::size_t channel) const noexcept;
+    void expect_rule(reply_order::place answer, const reply_order::place *lost);
+    std::size_t answered_at(reply_order::place at) const noexcept;
     void repeat_now(std::size_t channel, std::size_t element, std::vector<request> asked, std::size_t repeats,
                     milliseconds limit, const char *servers) noexcept;
     void finish_fed() noexcept;

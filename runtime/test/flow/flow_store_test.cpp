@@ -102,6 +102,32 @@ TEST(FlowStore, ALackOfMemoryMakesTheSourceWaitToo)
     store.give_back(two);
 }
 
+// Those in progress may wait for what the next would do.
+TEST(FlowStore, AFlowIsMadeAsSoonAsThereIsMemoryAgain)
+{
+    flux::source_info source = sample::sources[0];
+    static int tries = 0;
+    source.create = []() noexcept -> flux::flow * { return ++tries == 2 ? nullptr : sample::sources[0].create(); };
+    flux::thread_waiter place;
+    flux::flow_store store(source, 10);
+    flux::flow &one = store.take(place);
+    flux::flow &two = store.take(place); // hangs where it waits for the first
+    EXPECT_EQ(tries, 3);
+    store.give_back(one);
+    store.give_back(two);
+}
+
+TEST(FlowStore, ALiftedBoundIsNone)
+{
+    flux::thread_waiter place;
+    flux::flow_store store(sample::sources[0], 1);
+    store.lift_bound();
+    flux::flow &one = store.take(place);
+    flux::flow &two = store.take(place);
+    store.give_back(one);
+    store.give_back(two);
+}
+
 TEST(FlowStore, CannotBeMadeWithoutMemoryForOneFlow)
 {
     flux::source_info source = sample::sources[0];
