@@ -270,6 +270,7 @@ def main():
     arguments.add_argument("--again", action="store_true", help="predict the rows that there are anew")
     arguments.add_argument("--table", action="store_true", help="only print the rows that there are, as Markdown")
     chosen = arguments.parse_args()
+    chosen.flux = os.path.abspath(chosen.flux)
     chosen.until = time.monotonic() + 60 * chosen.minutes
     os.makedirs(os.path.join(HERE, "build"), exist_ok=True)
     if chosen.first:

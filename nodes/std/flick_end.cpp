@@ -89,10 +89,14 @@ void end::begin_again(std::shared_ptr<run> of, std::size_t element)
 
 void end::begin(flux::connection &on)
 {
-    peer_ = on.peer().text(); // for which there may be no memory; what follows does not fail
     on_ = &on;
     through_ = on.send_through(shared_from_this());
     accepted_ = on.accepted();
+}
+
+std::string end::peer() const
+{
+    return on_ == nullptr ? std::string() : on_->peer().text();
 }
 
 void end::begin_alone(flux::connection &on)

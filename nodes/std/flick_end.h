@@ -170,8 +170,8 @@ class end final : public flux::multiplexer,
     bool is_kept() const noexcept { return of_ == nullptr; }
     std::size_t channel() const noexcept { return channel_; }
     std::size_t element() const noexcept { return element_; }
-    /// The address of the peer.
-    const std::string &peer() const noexcept { return peer_; }
+    /// The address of the peer, as long as it is in its place. Throws `std::bad_alloc`.
+    std::string peer() const;
     /// Whether nothing can be sent there any more.
     bool is_over() const noexcept { return is_broken_; }
     /// Whether its peer has connected to us.
@@ -256,7 +256,6 @@ class end final : public flux::multiplexer,
     flux::connection *on_ = nullptr;
     // Null after its end.
     flux::stream *through_ = nullptr;
-    std::string peer_;
     bool accepted_ = false;
     // Whose turn it is to send; and how many send, or wait to.
     turns turns_;

@@ -54,6 +54,12 @@ void fault::leave_order() noexcept
     of_->pass_next_held();
 }
 
+void fault::forget() noexcept
+{
+    is_settled_ = true;
+    leave_order();
+}
+
 void fault::settle(bool is_answered) noexcept
 {
     if (std::exchange(is_settled_, true)) {

@@ -63,6 +63,8 @@ class fault
     int await_turn() noexcept;
     /// That has no place in the order any more.
     void leave_order() noexcept;
+    /// It was not raised.
+    void forget() noexcept;
     /// Its rule has run; or else the run ends. For a flow.
     void settle(bool is_answered) noexcept;
 

@@ -538,18 +538,20 @@ bool run::raise(event what, std::size_t channel, std::string why, std::shared_pt
     }
     const bool ends_run = last == nullptr && what != event::failed && !of_.at(channel).to.connects;
     const reply_order::place answer = reply_order::of_rule(raised_);
+    trouble made;
     try {
-        auto made = std::make_shared<fault>(shared_from_this(), ends_run, answer, std::move(last), std::move(why));
-        ++raised_in_a_row_;
-        ++raised_;
-        ++pending_;
+        made = std::make_shared<fault>(shared_from_this(), ends_run, answer, std::move(last), std::move(why));
         if (is_answered_in_turn(what, channel)) {
             expect_rule(answer, lost);
         }
-        by->add(std::move(made));
+        by->add(made);
     } catch (const std::bad_alloc &) {
+        made != nullptr ? made->forget() : void();
         return false;
     }
+    ++raised_in_a_row_;
+    ++raised_;
+    ++pending_;
     return true;
 }
 
