@@ -295,8 +295,11 @@ void end::settle() noexcept
         }
         return;
     }
-    if (!is_finished_ || senders_ != 0 || is_broken_ || is_output_ended_) {
+    if (!is_finished_ || senders_ != 0 || is_broken_) {
         return;
+    }
+    if (is_output_ended_) {
+        return end_where_answered();
     }
     if (counts_ && servers_->bound_to().keep != 0) {
         if (is_at_work_ || (awaited_ != 0 && !of_->is_over())) {
@@ -312,8 +315,18 @@ void end::settle() noexcept
             of_ = last;
         }
     }
+    const std::shared_ptr<end> stays = counts_ ? shared_from_this() : nullptr;
     is_output_ended_ = true;
     end_output();
+    stays != nullptr ? end_where_answered() : void();
+}
+
+// A server may keep its connection open, though it is told that nothing more is asked: nobody waits for its end.
+void end::end_where_answered() noexcept
+{
+    if (counts_ && awaited_ == 0 && !is_at_work_ && !is_broken_ && of_ != nullptr) {
+        of_->answered(*this);
+    }
 }
 
 // Where nothing is sent there any more by this run, and nothing is to come, it leaves the others.

@@ -211,6 +211,7 @@ class end final : public flux::multiplexer,
     void lost(int error) noexcept;
     flux::io_result<bool> relay_alone(flux::connection &from) noexcept;
     void end_sending() noexcept;
+    void end_where_answered() noexcept;
     void end_output() noexcept;
     bool closes() noexcept;
 

@@ -485,6 +485,13 @@ void run::input_ended(end &of) noexcept
     of.accepted() || of.is_finished() ? finish_fed() : finish_all();
 }
 
+void run::answered(end &of) noexcept
+{
+    if (has(of) && !std::exchange(places_[of.channel()][of.element()].has_ended, true)) {
+        finish_fed();
+    }
+}
+
 void run::released(end &of) noexcept
 {
     forget(of);

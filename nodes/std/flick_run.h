@@ -99,6 +99,8 @@ class run : public std::enable_shared_from_this<run>
     void add(end &made);
     /// It sends no more.
     void input_ended(end &of) noexcept;
+    /// It is asked nothing more, and nothing is to come.
+    void answered(end &of) noexcept;
     /// It is of no more use: so is the run.
     void lost(end &of) noexcept;
     /// The same, as something went wrong: where there is a rule for that the run goes on.

@@ -61,7 +61,8 @@ fn holds_however_it_is_bound(proxy: &Path, tells: bool) {
             let mut world = Command::new(proxy);
             world.args([&format!("--flux-io=simulation:{seed}"), "--client=127.0.0.1:7000", &servers]);
             world.args(LONG).arg(format!("--flux-max-flows={flows}"));
-            for (says, is_so) in [("FLICK_TELLS", tells), ("FLICK_REFUSES", may_refuse)] {
+            let stays = !bound.contains("at most");
+            for (says, is_so) in [("FLICK_TELLS", tells), ("FLICK_REFUSES", may_refuse), ("FLICK_STAYS", stays)] {
                 is_so.then(|| world.env(says, "1"));
             }
             let said = world.output().unwrap();
@@ -73,6 +74,12 @@ fn holds_however_it_is_bound(proxy: &Path, tells: bool) {
 #[test]
 fn what_servers_lose_ends_its_run_in_simulated_worlds() {
     holds_however_it_is_bound(&built("proxy", "", ""), false);
+}
+
+#[test]
+fn who_learns_of_what_servers_lose_goes_on_in_simulated_worlds() {
+    let rules = "  | error unreachable backends => leave(has_left)\n  | error broken backends => leave(has_left)\n";
+    holds_however_it_is_bound(&built("proxy that learns", rules, ""), false);
 }
 
 #[test]

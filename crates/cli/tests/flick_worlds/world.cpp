@@ -101,9 +101,10 @@ void answer_all(flux::simulated_peer &self, bool is_mean)
             return;
         }
     }
-    if (self.draw(2) == 0) {
-        self.wait(milliseconds(self.draw(10)));
-    }
+    // Some stay connected, though nothing more is asked; unless others wait for the place of the connection.
+    static const bool may_stay = std::getenv("FLICK_STAYS") != nullptr;
+    const bool stays = is_mean && sends && may_stay && self.draw(20) == 0;
+    self.wait(stays ? longest * 2 : milliseconds(self.draw(10)));
     self.close();
 }
 
