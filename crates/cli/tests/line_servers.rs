@@ -325,13 +325,17 @@ fn who_waits_for_a_connection_waits_no_longer_than_the_limit() {
     let both = Aggregated::new();
     for runtime in RUNTIMES {
         let server = both.start(runtime, &["--patience=1m", "--upstream-most=1", "--upstream-wait=50ms"]);
-        // Each of two loops may have one. Both of these may be on one loop, so clients come until one is there, too.
+        // Each of two loops may have one. Both of these may be on one loop, which the next avoid, so clients come and stay
+        // until one is there, too.
         let slow = [(); 2].map(|()| Client::of(&server));
         slow.iter().for_each(|client| client.send("slow A\n"));
         support::wait_for("the slow requests", || (both.accepted() != 0).then_some(()));
+        let mut others = vec![];
         support::wait_for("a refusal", || {
             let mut client = Client::of(&server);
-            (client.ask("two") == "(dead) | B:two\n").then_some(())
+            let answer = client.ask("two");
+            others.push(client);
+            (answer == "(dead) | B:two\n").then_some(())
         });
         support::wait_for("its reason", || server.said().contains("Device or resource busy").then_some(()));
     }
