@@ -325,8 +325,8 @@ fn who_waits_for_a_connection_waits_no_longer_than_the_limit() {
     let both = Aggregated::new();
     for runtime in RUNTIMES {
         let server = both.start(runtime, &["--patience=1m", "--upstream-most=1", "--upstream-wait=50ms"]);
-        // Each of two loops may have one. Both of these may be on one loop, which the next avoid, so clients come and stay
-        // until one is there, too.
+        // Each of two loops may have one. Both of these may be on one loop, which the next avoid, so clients come and
+        // stay until one is there, too.
         let slow = [(); 2].map(|()| Client::of(&server));
         slow.iter().for_each(|client| client.send("slow A\n"));
         support::wait_for("the slow requests", || (both.accepted() != 0).then_some(()));
