@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <memory>
 #include <new>
 #include <system_error>
@@ -50,15 +51,11 @@ class event final : public strategy
 
     void start(flow &made, runner &) noexcept override
     {
-        // One that is idle, or else the next in turn.
-        const auto is_idle = [](const auto &each) { return each->idle(); };
-        const auto idle = std::find_if(loops_.begin(), loops_.end(), is_idle);
-        const std::size_t turn = turn_.fetch_add(1, std::memory_order_relaxed) % loops_.size();
-        loop &chosen = idle != loops_.end() ? **idle : *loops_[turn];
+        loop &chosen = least_loaded();
         chosen.push(made);
         // Another that is idle by now may take it.
         if (!chosen.wake()) {
-            wake_one();
+            wake_one_for(chosen);
         }
     }
 
@@ -121,9 +118,26 @@ class event final : public strategy
     }
 
   private:
-    void wake_one() noexcept
+    // Loops take turns, so that flows which wait for the world first do not come together at one of them.
+    loop &least_loaded() noexcept
     {
-        std::any_of(loops_.begin(), loops_.end(), [](const auto &each) { return each->wake(); });
+        const std::size_t turn = turn_.fetch_add(1, std::memory_order_relaxed);
+        loop *least = nullptr;
+        std::size_t least_load = std::numeric_limits<std::size_t>::max();
+        for (std::size_t passed = 0; passed < loops_.size() && least_load != 0; ++passed) {
+            loop &each = *loops_[(turn + passed) % loops_.size()];
+            if (const std::size_t load = each.load(); load < least_load) {
+                least = &each;
+                least_load = load;
+            }
+        }
+        return *least;
+    }
+
+    void wake_one_for(const loop &chosen) noexcept
+    {
+        std::any_of(loops_.begin(), loops_.end(),
+                    [&](const auto &each) { return each->may_steal_from(chosen) && each->wake(); });
     }
 
     void start_threads()

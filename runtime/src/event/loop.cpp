@@ -30,6 +30,7 @@ loop::loop(const loop_list &of, runner &own, std::unique_ptr<loop_io> through, s
 {
     for (std::size_t number = 0; number < sources; ++number) {
         for_sources_.push_back(residents_.make_first());
+        residents_.load().less(); // until its source begins
     }
     // With one in hand, all that a lack of memory can do later is to make flows wait for each other.
     residents_.give_back(residents_.make_first());
@@ -145,6 +146,7 @@ void loop::go_on_elsewhere(source &making) noexcept
 {
     resident &next = *residents_.take(); // it was looked for before the flow began, and nobody has run since
     next.begin(&making);
+    residents_.load().less(); // until its source goes on
     woken_.push_back(next);
 }
 
@@ -232,10 +234,12 @@ resident *loop::begin_first_of(Waiting &waiting) noexcept
     return unused;
 }
 
+// Null where none waits at another that has more to do.
 resident *loop::steal() noexcept
 {
     for (const auto &each : loops_) {
-        if (resident *const begun = begin_first_of(each->inbox_)) {
+        resident *const begun = may_steal_from(*each) ? begin_first_of(each->inbox_) : nullptr;
+        if (begun != nullptr) {
             return begun;
         }
     }
@@ -277,9 +281,10 @@ void loop::wake_up(resident &asleep) noexcept
 
 bool loop::has_work() const noexcept
 {
-    const auto some_wait = [](const auto &each) { return !each->inbox_.empty(); };
+    const auto some_wait = [this](const auto &each) { return may_steal_from(*each); };
     const auto some_may_begin = [&] {
-        return !made_.empty() || !branches_.empty() || std::any_of(loops_.begin(), loops_.end(), some_wait);
+        return !made_.empty() || !branches_.empty() || !inbox_.empty() ||
+               std::any_of(loops_.begin(), loops_.end(), some_wait);
     };
     return !just_woken_.empty() || (!residents_.exhausted() && some_may_begin());
 }

@@ -28,6 +28,13 @@ bool resident::wait_at(which_place place, moment deadline) noexcept
     return was_woken;
 }
 
+void resident::wait_for_constraint() noexcept
+{
+    is_for_constraint_ = true;
+    wait();
+    is_for_constraint_ = false;
+}
+
 // The source that it runs, if that makes values now.
 source *resident::making_values() const noexcept
 {
@@ -46,7 +53,13 @@ bool resident::sleep_until(which_place place, moment deadline) noexcept
         if (deadline != never) {
             loop_.timers_.set(*this, deadline);
         }
-        park();
+        if (is_for_constraint_) {
+            park();
+        } else {
+            loop_.residents_.load().less();
+            park();
+            loop_.residents_.load().more();
+        }
         loop_.timers_.cancel(*this);
         if (is_timed_) [[unlikely]] {
             running_flow->timing().was_ready_at(ready_at_);
@@ -131,6 +144,7 @@ void resident::run() noexcept
     } else if (branch_base *const *const offered = std::get_if<branch_base *>(&begun_)) {
         (*offered)->run(loop_.runner_);
     } else {
+        loop_.residents_.load().more();
         std::get<source *>(begun_)->make_flows();
     }
 }

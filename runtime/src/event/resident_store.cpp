@@ -27,7 +27,11 @@ resident &resident_store::make_first()
 resident *resident_store::take() noexcept
 {
     resident *const unused = unused_.pop_front();
-    return unused != nullptr ? unused : make();
+    if (unused == nullptr) {
+        return make();
+    }
+    load_.more();
+    return unused;
 }
 
 bool resident_store::has_one() noexcept
@@ -43,6 +47,7 @@ bool resident_store::has_one() noexcept
 void resident_store::give_back(resident &unused) noexcept
 {
     unused_.push_front(unused);
+    load_.less();
     exhausted_ = false;
 }
 
@@ -52,7 +57,9 @@ resident *resident_store::make() noexcept
     const std::optional<stack> on = may_be_more ? stacks_.take() : std::nullopt;
     if (on) {
         try {
-            return all_.emplace_back(std::make_unique<resident>(loop_, *on)).get();
+            resident *const made = all_.emplace_back(std::make_unique<resident>(loop_, *on)).get();
+            load_.more();
+            return made;
         } catch (const std::bad_alloc &) {
             stacks_.give_back(*on);
         }

@@ -188,6 +188,78 @@ TEST(Event, ALoopWithoutWorkTakesWhatHasNotBegun)
     EXPECT_EQ(others, 50);
 }
 
+/// How many flows have begun on each of two loops.
+struct begun_on {
+    std::uint64_t fewer;
+    std::uint64_t more;
+};
+
+begun_on begun(running_source &running)
+{
+    const std::vector<std::uint64_t> flows = running.facts().flows;
+    const auto [fewest, most] = std::minmax_element(flows.begin(), flows.end());
+    return {*fewest, *most};
+}
+
+TEST(Event, FlowsThatWaitForTheWorldDoNotComeTogetherOnOneLoop)
+{
+    barrier gate;
+    sample::work = [&](const sample::Listen_out &) {
+        if (is_at(sample::node_Begin)) {
+            gate.wait();
+        }
+    };
+    const auto produce = sample::flows(100, [](int) { return plain(); });
+    sample::listen = [&, made = 0U](sample::Listen_out &into) mutable {
+        if (made == 100) {
+            return produce(into);
+        }
+        await([&] { return gate.waiting() == made; }); // both loops have nothing to do, or soon will
+        ++made;
+        return produce(into);
+    };
+    running_source running(sample::program, sample::source_Listen, strategy_kind::event, 100, 2);
+    await([&] { return gate.waiting() == 100; });
+    EXPECT_GE(begun(running).fewer, 25u);
+    gate.wake_all();
+    running.await_finished(100);
+}
+
+TEST(Event, FlowsThatWaitForAConstraintAreLeftToBothLoops)
+{
+    flux::lock contended;
+    std::atomic<bool> is_held{false};
+    std::atomic<bool> is_to_go_on{false};
+    sample::work = [&](const sample::Listen_out &) {
+        if (!is_at(sample::node_Begin)) {
+            return;
+        }
+        contended.acquire(flux::mode::write, flux::running_flow->place());
+        if (flux::running_flow->id() == 1) {
+            is_held = true;
+            await([&] { return is_to_go_on.load(); }); // with its loop; the other has nothing to do
+        }
+        contended.release(flux::mode::write);
+    };
+    const auto produce = sample::flows(101, [](int) { return plain(); });
+    std::atomic<int> made{0};
+    sample::listen = [&](sample::Listen_out &into) {
+        if (made == 1) {
+            await([&] { return is_held.load(); });
+        }
+        made += made < 101 ? 1 : 0;
+        return produce(into);
+    };
+    running_source running(sample::program, sample::source_Listen, strategy_kind::event, 200, 2);
+    await([&] { return made == 101; });
+    await([&] { return begun(running).more >= 45; });
+    sleep_uncaught(20ms); // in which a loop without work would take all that wait at the other
+    EXPECT_EQ(begun(running).fewer, 1u);
+    EXPECT_LE(begun(running).more, 55u);
+    is_to_go_on = true;
+    running.await_finished(101);
+}
+
 /// Waits as another waiter does, and counts that: whoever waits for a lock is in its queue by then.
 class counted_waiter final : public flux::waiter
 {

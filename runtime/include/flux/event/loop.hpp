@@ -91,6 +91,18 @@ class loop
     /// Whether its thread waits, as there is nothing to do. Any thread may ask.
     bool idle() const noexcept { return idle_.is_set(); }
 
+    /// How many flows and branches have something to do here, or wait to begin. Any thread may ask.
+    std::size_t load() const noexcept { return residents_.load().value() + inbox_.size(); }
+
+    /// Whether, when it has nothing to run, it begins one of the flows that wait at the other: where it still has less to
+    /// do then. Flows stay where they have begun. So a loop with many that wait for a constraint leaves new ones, which
+    /// wait behind these, to a loop with fewer: else it would have them all when the constraint is free, and the other
+    /// none. Any thread may ask.
+    bool may_steal_from(const loop &other) const noexcept
+    {
+        return other.waiting() != 0 && load() + 1 < other.load();
+    }
+
     /// If its thread is idle, has it look again for something to do. Any thread calls this.
     bool wake() noexcept;
 

@@ -35,6 +35,7 @@ class resident final : public waiter, public timer_wheel::entry, public listed<r
     // For what it runs.
 
     bool wait_until(moment deadline) noexcept override { return wait_at(of_flow, deadline); }
+    void wait_for_constraint() noexcept override;
     void give_way() noexcept override;
 
     /// The second place.
@@ -106,6 +107,7 @@ class resident final : public waiter, public timer_wheel::entry, public listed<r
     // Of both places; and at which of them it sleeps.
     std::atomic<state> states_[2]{};
     which_place sleeps_at_ = of_flow;
+    bool is_for_constraint_ = false;
     // Whether its flow is timed; then, when it should go on by itself, and since when it can.
     bool is_timed_ = false;
     moment deadline_ = never;

@@ -4,6 +4,7 @@
 /// tries again now and then whether there is memory.
 #pragma once
 
+#include "flux/event/loop_load.hpp"
 #include "flux/event/resident.hpp"
 #include "flux/event/stack.hpp"
 #include "flux/list/intrusive_list.hpp"
@@ -54,6 +55,10 @@ class resident_store
     /// The most bytes of stack that any has needed so far. Any thread may ask.
     std::size_t high_water_mark() const noexcept { return stacks_.high_water_mark(); }
 
+    /// How many run something that does not wait for the world. Any thread may ask; the loop's counts those who wait.
+    loop_load &load() noexcept { return load_; }
+    const loop_load &load() const noexcept { return load_; }
+
     /// How many stacks were made for them. Any thread may ask.
     std::size_t stacks() const noexcept { return stacks_.made(); }
 
@@ -65,6 +70,7 @@ class resident_store
     stack_store stacks_;
     std::vector<std::unique_ptr<resident>> all_;
     intrusive_list<resident> unused_;
+    loop_load load_;
     bool exhausted_ = false;
     moment memory_again_ = never;
 };
