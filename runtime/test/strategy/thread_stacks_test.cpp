@@ -90,7 +90,7 @@ TEST(ThreadStacks, ThreadsThatComeOneAfterTheOtherHaveTheSameFew)
 TEST(ThreadStacks, OfManyThreadsSoManyAreKept)
 {
     crowd all;
-    constexpr int threads = 3 * static_cast<int>(thread_stacks::most_kept);
+    constexpr int threads = static_cast<int>(thread_stacks::most_kept) + 50;
     all.come(threads);
     EXPECT_EQ(all.stacks.kept(), 0U);
     all.go(threads);
