@@ -412,6 +412,12 @@ fn seconds(text: &str) -> Result<f64, String> {
     seconds.ok_or_else(|| "write seconds, from 0.1 to 3600".to_owned())
 }
 
+/// How fast something is, beside 1.
+fn speed(text: &str) -> Result<f64, String> {
+    let speed = text.parse().ok().filter(|speed| (0.001..=1000.0).contains(speed));
+    speed.ok_or_else(|| "write a factor, from 0.001 to 1000".to_owned())
+}
+
 /// A server that is simulated, and what comes to it.
 #[derive(Args, Clone)]
 pub struct Simulated {
@@ -432,6 +438,10 @@ pub struct Simulated {
     #[arg(long, value_delimiter = ',', default_value = "1", value_name = "NUMBER,…",
           value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub cpus: Vec<u32>,
+    /// How fast its CPUs are: 2 where they take half as long for what a node computes as the estimates say, or the
+    /// profile. Waits stay as they are.
+    #[arg(long, default_value = "1", value_name = "FACTOR", value_parser = speed)]
+    pub cpu_speed: f64,
     /// The machine's kernel keeps CPUs idle where it can: `sched_vcpu_pack` is in its /proc/cmdline, as in some virtual
     /// machines. Threads that are woken come to the CPU of who wakes them then.
     #[arg(long)]

@@ -206,7 +206,8 @@ pub fn setting(arguments: &Simulated, server: &Server, flow: &Flow, cpus: u32, l
     // Few machines have one CPU, also where a server is given one.
     let sharing = Sharing::Turns(Slices { packs: arguments.vcpu_pack, ..Slices::of_linux(cpus.max(2)) });
     let arrivals = arrivals.collect();
-    Setting { cpus, sharing, runtime, arrivals, seen: server.seen, warm_up: flows / 5.0, flows }
+    let (cpu_speed, seen) = (arguments.cpu_speed, server.seen);
+    Setting { cpus, cpu_speed, sharing, runtime, arrivals, seen, warm_up: flows / 5.0, flows }
 }
 
 /// What limits, as a reader knows it.

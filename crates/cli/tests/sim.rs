@@ -75,6 +75,22 @@ fn points_are_objects_and_lines() {
 }
 
 #[test]
+fn other_cpus_are_faster_or_slower() {
+    let arguments = ["thumbs.flux", "--estimates", "thumbs.estimates", "--clients", "1", "--json", "--cpu-speed"];
+    // Half of the ten milliseconds are a wait.
+    for (speed, mean) in [("2", 0.007_5), ("0.5", 0.015)] {
+        let (status, printed, _) = sim(&example("speed"), &[&arguments[..], &[speed]].concat());
+        let point: serde_json::Value = serde_json::from_str(&printed).unwrap();
+        let found = point["mean"]["mean"].as_f64().unwrap();
+        assert_eq!(status, Some(0));
+        assert!((found / mean - 1.0).abs() < 0.05, "{found}");
+    }
+    let (status, _, said) = sim(&example("speed"), &[&arguments[..], &["0"]].concat());
+    assert_eq!(status, Some(2));
+    assert!(said.contains("write a factor, from 0.001 to 1000"), "{said}");
+}
+
+#[test]
 fn advice_is_an_object_for_each_change() {
     let arguments = ["advise", "thumbs.flux", "--estimates", "thumbs.estimates", "--flows", "300", "--clients", "20"];
     let (status, printed, said) = flux(&example("advice"), &[&arguments[..], &["--cpus", "4", "--json"]].concat());

@@ -79,6 +79,8 @@ struct Execution {
     then: Option<Actions>,
     is_branch: bool,
     holds: usize,
+    /// Whether its loop counts it among those that have something to do.
+    is_counted: bool,
     /// Since when it waits, or has the loop.
     since: f64,
     /// What for.
@@ -300,6 +302,7 @@ impl<'a> Machine<'a> {
             then: run,
             is_branch: false,
             holds: 0,
+            is_counted: false,
             since: self.now,
             reason: Reason::Threads,
         });
@@ -367,6 +370,7 @@ impl<'a> Machine<'a> {
                 Action::Back if execution.is_beside => return self.come_back(at),
                 Action::Back => {}
                 Action::Compute(seconds) if seconds > 0.0 => {
+                    let seconds = seconds / self.setting.cpu_speed;
                     (execution.since, execution.reason) = (self.now, Reason::Cpus(seconds));
                     let thread = self.thread(at);
                     return self.processors.begin(self.now, thread, at, seconds);
@@ -454,6 +458,7 @@ impl<'a> Machine<'a> {
             && !self.executions[at].is_beside
         {
             let of_loop = self.thread(at);
+            self.count(at, false);
             self.executions[at].is_beside = true;
             self.processors.wake(self.now, self.thread(at), self.waker);
             self.leave(thread, of_loop);
@@ -477,6 +482,7 @@ impl<'a> Machine<'a> {
     /// It waits: a loop goes on with others, a thread does not.
     fn park(&mut self, at: usize, reason: Reason) {
         let on = self.thread(at);
+        self.count(at, matches!(reason, Reason::Constraint(_)));
         let execution = &mut self.executions[at];
         (execution.since, execution.reason) = (self.now, reason);
         match execution.place {
@@ -560,7 +566,18 @@ impl<'a> Machine<'a> {
         };
         self.waited(at);
         self.executions[at].place = Place::Thread(thread);
+        self.count(at, true);
         Some(at)
+    }
+
+    /// Whether it has something to do, where it is on a loop.
+    fn count(&mut self, at: usize, is_present: bool) {
+        if let Place::Thread(thread) = self.executions[at].place
+            && self.threads.is_loop()
+            && std::mem::replace(&mut self.executions[at].is_counted, is_present) != is_present
+        {
+            self.threads.count(thread, is_present);
+        }
     }
 
     /// Threads that have nothing to do take what waits for one.
@@ -576,6 +593,7 @@ impl<'a> Machine<'a> {
                 then: None,
                 is_branch: true,
                 holds: 0,
+                is_counted: false,
                 since: self.now,
                 reason: Reason::Threads,
             });
@@ -618,6 +636,7 @@ impl<'a> Machine<'a> {
             then: None,
             is_branch: true,
             holds: 0,
+            is_counted: false,
             since: self.now,
             reason: Reason::Threads,
         }))
@@ -714,6 +733,7 @@ impl<'a> Machine<'a> {
                 }
             }
             Place::Thread(thread) => {
+                self.count(at, false);
                 if !is_branch {
                     let is_seen = self.setting.seen.is_none_or(|seen| seen == source);
                     self.observer.flow_ended(is_seen.then_some(self.now - arrived));

@@ -10,6 +10,8 @@ pub use crate::threads::Runtime;
 pub struct Setting {
     /// How many CPUs there are.
     pub cpus: usize,
+    /// How fast they are: what is computed takes so many times less than it is said to.
+    pub cpu_speed: f64,
     /// How threads have the CPUs.
     pub sharing: Sharing,
     /// What runs the flows.

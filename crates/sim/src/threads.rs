@@ -52,7 +52,7 @@ pub struct Threads {
     /// How many have something to do.
     occupied: usize,
     new: VecDeque<Begins>,
-    /// Which loop has the next new flow where none is idle.
+    /// The loop that has the next new flow where all have as much to do.
     turn: usize,
     offered: VecDeque<Begins>,
     /// So many threads of a pool are to wake.
@@ -66,6 +66,8 @@ struct Loop {
     is_running: bool,
     /// Since when it has what runs, or has nothing.
     since: f64,
+    /// How many have something to do here, also if they wait for a constraint.
+    present: usize,
     /// New flows, which others may take away, and how many of them have begun, here or elsewhere.
     inbox: VecDeque<Begins>,
     begun: u64,
@@ -111,6 +113,11 @@ impl Loop {
         self.inbox.pop_front().inspect(|_| self.begun += 1)
     }
 
+    /// How much there is to do.
+    fn load(&self) -> usize {
+        self.present + self.inbox.len()
+    }
+
     fn is_empty(&self) -> bool {
         self.inbox.is_empty() && self.woken.is_empty() && self.branches.is_empty() && self.gave_way.is_empty()
     }
@@ -150,7 +157,7 @@ impl Threads {
         matches!(self.runtime, Runtime::Pool(_))
     }
 
-    /// A new flow waits for a thread: at a loop that is idle, or else at the next in turn.
+    /// A new flow waits for a thread: at the loop that has least to do, the next in turn of several.
     pub fn begin(&mut self, execution: usize) {
         let new = Begins::Execution(execution);
         match self.loops.len() {
@@ -159,9 +166,10 @@ impl Threads {
                 self.calls += 1;
             }
             loops => {
+                let in_turn = (0..loops).map(|passed| (self.turn + passed) % loops);
+                let least = in_turn.min_by_key(|at| self.loops[*at].load()).unwrap_or_default();
                 self.turn = (self.turn + 1) % loops;
-                let idle = self.loops.iter().position(|one| !one.is_running && one.is_empty());
-                self.loops[idle.unwrap_or(self.turn)].inbox.push_back(new);
+                self.loops[least].inbox.push_back(new);
             }
         }
     }
@@ -175,6 +183,13 @@ impl Threads {
             Ready::Branch => one.branches.push_back(what),
             Ready::GaveWay => one.gave_way.push_back((after, what)),
         }
+    }
+
+    /// On this loop one has something to do, or has not any more: it waits for something else than a constraint, or has
+    /// ended.
+    pub fn count(&mut self, thread: usize, is_present: bool) {
+        let present = &mut self.loops[thread].present;
+        *present = if is_present { *present + 1 } else { present.saturating_sub(1) };
     }
 
     /// A branch of one that runs on this thread can begin.
@@ -219,12 +234,13 @@ impl Threads {
         Some(next)
     }
 
-    /// What an idle loop does next: its own, or a new flow of another.
+    /// What an idle loop does next: its own, or a new flow of another that has more to do.
     fn next_of_loops(&mut self, now: f64) -> Option<(usize, Begins, bool)> {
         for at in 0..self.loops.len() {
+            let own = self.loops[at].load();
+            let steal = |other: &mut Loop| if other.load() > own + 1 { other.take_new() } else { None };
             if !self.loops[at].is_running
-                && let Some(begins) =
-                    self.loops[at].next().or_else(|| self.loops.iter_mut().find_map(|other| other.take_new()))
+                && let Some(begins) = self.loops[at].next().or_else(|| self.loops.iter_mut().find_map(steal))
             {
                 let slept = self.loops[at].since < now;
                 (self.loops[at].is_running, self.loops[at].since) = (true, now);

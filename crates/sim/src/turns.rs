@@ -10,16 +10,17 @@
 //! mean stays in its queue until the mean has come to it; if it wakes before, it is on the same CPU with what it had.
 //!
 //! Who wakes goes to the CPU that it was on if that is idle; else to an idle one that is found at first sight, and the
-//! busier all were of late, the fewer are looked at. A kernel of virtual machines keeps CPUs idle where it can
-//! (`sched_vcpu_pack` on its command line; it is in no published source of Linux, and traces show what it does): while
-//! it looks at others it has one that wakes, and that has run little of late, come to a CPU on which one thread runs
-//! and none waits, its own or that of its waker, also where others are idle.
+//! busier all were of late, the fewer are looked at; and if none is found, to that of its waker if this had less to do of
+//! late. A kernel of virtual machines keeps CPUs idle where it can
+//! (`sched_vcpu_pack` on its command line; it is in no published source of Linux, and traces show what it does): one that
+//! wakes comes to a CPU on which one thread runs and none waits, also where others are idle: to its own, or to that of
+//! its waker if what it has used of late fits in there (`balance.rs`).
 //!
 //! **Who wakes others is on a CPU itself**, though it may leave that in a moment; and a CPU that becomes idle does not
 //! always look for what waits at another one, and does not take what has just run there (`balance.rs`). So threads do
 //! wait while a CPU is idle, with two CPUs for a tenth of the time and more.
 
-use crate::balance::{Idle, Looks, Used, is_hot, looked_at};
+use crate::balance::{Idle, Looks, Used, fits, is_hot, is_lighter, looked_at};
 
 /// How long these are, and where threads are that wake.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -95,6 +96,8 @@ struct Cpu {
     idle_at: f64,
     idle: Idle,
     used: Used,
+    /// What those have used that are on it, or were when they went to sleep.
+    used_by_its_own: Used,
     tick: u64,
 }
 
@@ -122,6 +125,8 @@ pub struct Turns {
 
 /// Two moments are the same that differ by less, in seconds.
 const SAME: f64 = 1e-12;
+/// What decides who is ahead, but is no time.
+const MOMENT: f64 = 1e-9;
 
 impl Turns {
     /// So many CPUs. What begins is a new thread each time, or one that wakes.
@@ -144,7 +149,17 @@ impl Turns {
         if self.threads[thread].state == State::Ahead {
             self.take_out(cpu, thread);
         }
+        let used = self.used(thread);
+        self.cpus[cpu].used_by_its_own.add(-used);
         self.threads[thread] = NEW;
+    }
+
+    /// What it has used of late.
+    fn used(&mut self, thread: usize) -> f64 {
+        let now = self.at;
+        let thread = &mut self.threads[thread];
+        thread.used.go_on(now, thread.state == State::Running);
+        thread.used.part()
     }
 
     /// Goes on to `now`.
@@ -154,6 +169,7 @@ impl Turns {
         for at in 0..self.cpus.len() {
             let current = self.cpus[at].current;
             self.cpus[at].used.go_on(now, current.is_some());
+            self.cpus[at].used_by_its_own.go_on(now, current.is_some());
             if let Some(current) = current {
                 let thread = &mut self.threads[current];
                 thread.used.go_on(now, true);
@@ -286,13 +302,16 @@ impl Turns {
         }
     }
 
-    /// One wakes that is in its queue still, and goes on there as if it had not slept; but it is not behind the mean.
+    /// One wakes that is in its queue still, and goes on there as if it had not slept. Where the mean has passed it, it
+    /// comes to the mean; what the one that runs has computed is not brought up to date before (`requeue_delayed_entity`),
+    /// so that one is found ahead, and has no slice that protects it: of 2,150 such wakes in traces 98 % had the CPU at
+    /// once.
     fn wake_ahead(&mut self, thread: usize) {
         let cpu = self.threads[thread].cpu;
         let mean = self.mean(cpu);
         self.take_out(cpu, thread);
         if self.threads[thread].virtual_time < mean {
-            self.threads[thread].lag = 0.0;
+            self.threads[thread].lag = MOMENT;
             self.place(thread, cpu);
         }
         self.queue(cpu, thread, State::Queued);
@@ -300,24 +319,30 @@ impl Turns {
     }
 
     /// The CPU that a thread comes to.
-    fn chosen(&self, thread: usize, by: Option<usize>) -> usize {
+    fn chosen(&mut self, thread: usize, by: Option<usize>) -> usize {
         let Thread { is_new, cpu: before, .. } = self.threads[thread];
-        let cpus = self.cpus.len();
-        let is_idle = |at: &usize| self.cpus[*at].current.is_none();
-        let has_one = |at: &usize| !is_idle(at) && self.cpus[*at].waiting == 0;
         if is_new {
             return self.chosen_for_new(by);
         }
-        let used = self.cpus.iter().map(|cpu| cpu.used.part()).sum::<f64>() / cpus as f64;
-        let mut others = (1..=looked_at(cpus, used)).map(|next| (before + next) % cpus).peekable();
-        let packs = self.slices.packs && others.peek().is_some() && self.threads[thread].used.is_little(self.at);
-        if packs && let Some(packed) = [Some(before), self.cpu_of(by)].into_iter().flatten().find(has_one) {
+        let (cpus, own, waker) = (self.cpus.len(), self.used(thread), self.cpu_of(by));
+        let used = |at: usize| self.cpus[at].used_by_its_own.part();
+        let is_idle = |at: &usize| self.cpus[*at].current.is_none();
+        let has_one = |at: &usize| self.slices.packs && !is_idle(at) && self.cpus[*at].waiting == 0;
+        let has_room = |at: &usize| has_one(at) && fits(own, used(*at));
+        let is_lighter = |at: &usize| *at != before && is_lighter(own, used(*at), used(before));
+        let target = waker.filter(|at| !is_idle(&before) && is_lighter(at)).unwrap_or(before);
+        if has_one(&target) {
+            return target;
+        }
+        if let Some(packed) = waker.filter(has_room) {
             return packed;
         }
-        if is_idle(&before) {
-            return before;
+        if is_idle(&target) {
+            return target;
         }
-        others.find(|at| is_idle(at) || packs && has_one(at)).unwrap_or(before)
+        let busy = self.cpus.iter().map(|cpu| cpu.used.part()).sum::<f64>() / cpus as f64;
+        let mut others = (1..=looked_at(cpus, busy)).map(|next| (before + next) % cpus);
+        others.find(|at| is_idle(at) || has_room(at)).unwrap_or(target)
     }
 
     /// The CPU that this thread has, if it has one.
@@ -342,6 +367,13 @@ impl Turns {
     fn place(&mut self, thread: usize, cpu: usize) {
         let (mean, slices, begins_new, new) =
             (self.mean(cpu), self.slices, self.begins_new, self.cpus[cpu].used.of_new());
+        if !self.threads[thread].is_new {
+            let (before, used) = (self.threads[thread].cpu, self.used(thread));
+            self.cpus[before].used_by_its_own.add(-used);
+            self.cpus[cpu].used_by_its_own.add(used);
+        } else {
+            self.cpus[cpu].used_by_its_own.add(new.part());
+        }
         let others = self.cpus[cpu].queue.len() + usize::from(self.cpus[cpu].current.is_some());
         let thread = &mut self.threads[thread];
         let lag = thread.lag.clamp(0.0, slices.tick);
@@ -378,7 +410,9 @@ impl Turns {
         self.cpus[cpu].current = None;
         let left = &mut self.threads[thread];
         left.computes = None;
-        if left.virtual_time > mean + SAME {
+        if left.virtual_time > mean - SAME && !self.cpus[cpu].queue.is_empty() {
+            // Who has woken another at this moment comes to its sleep a little later, which is not simulated.
+            left.virtual_time = left.virtual_time.max(mean + MOMENT);
             self.queue(cpu, thread, State::Ahead);
         } else {
             (left.state, left.lag) = (State::Away, mean - left.virtual_time);
@@ -533,6 +567,21 @@ mod tests {
     }
 
     #[test]
+    fn who_wakes_others_and_sleeps_has_its_cpu_at_once_when_it_wakes() {
+        let mut turns = Turns::new(1, LINUX, false);
+        turns.begin(0.0, 0, 0, 0.1e-3);
+        let (at, changes) = turns.announce().unwrap_or_default();
+        turns.end(at, changes);
+        turns.begin(at, 1, 1, 10.0e-3);
+        turns.leave(at, 0);
+        assert_eq!((turns.cpus[0].current, turns.threads[0].state), (Some(1), State::Ahead));
+        turns.wake(0.2e-3, 0, None);
+        assert_eq!(turns.cpus[0].current, Some(0), "the other has not had its slice");
+        turns.leave(0.2e-3, 0);
+        assert_eq!(turns.cpus[0].current, Some(1));
+    }
+
+    #[test]
     fn who_is_woken_goes_to_an_idle_cpu() {
         let mut turns = Turns::new(2, LINUX, false);
         turns.begin(0.0, 0, 0, 1.0e-3);
@@ -570,5 +619,21 @@ mod tests {
         assert_eq!(turns.threads[2].cpu, 0, "a timer: one thread runs there, and the other CPU is idle");
         turns.wake(0.5002, 1, None);
         assert_eq!(turns.threads[1].cpu, 1, "one waits there");
+    }
+
+    #[test]
+    fn who_has_no_room_beside_its_waker_goes_to_its_own_idle_cpu() {
+        let mut turns = Turns::new(2, PACKED, false);
+        turns.begin(0.0, 0, 0, 1.0);
+        turns.wake(0.0, 1, None);
+        turns.leave(1e-3, 1);
+        assert_eq!(turns.threads[1].cpu, 1);
+        turns.wake(0.3, 1, Some(0));
+        assert_eq!(turns.threads[1].cpu, 1, "its waker has used nearly all of its CPU");
+        turns.leave(0.3, 1);
+        turns.leave(0.3, 0);
+        turns.begin(0.8, 0, 0, 1.0);
+        turns.wake(0.801, 1, Some(0));
+        assert_eq!(turns.threads[1].cpu, 0, "both have used little of late");
     }
 }

@@ -36,6 +36,7 @@ fn advised(estimates: &[&str], cpus: usize, runtime: Runtime, arrivals: Arrivals
     let estimates = Estimates::read(&flow, estimates.iter().copied()).unwrap();
     let setting = Setting {
         cpus,
+        cpu_speed: 1.0,
         sharing: Sharing::Equal,
         runtime,
         arrivals: vec![arrivals],
@@ -106,6 +107,7 @@ fn paths_are_named_that_some_flows_take() {
         let estimates = Estimates::read(&flow, estimates.iter().copied()).unwrap();
         let setting = Setting {
             cpus: 1,
+            cpu_speed: 1.0,
             sharing: Sharing::Equal,
             runtime: Runtime::Thread,
             arrivals: vec![Arrivals::Poisson(10.0)],

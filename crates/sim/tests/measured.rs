@@ -125,6 +125,7 @@ fn times_are_drawn_as_they_were_measured() {
         runtime: Runtime::Thread,
         arrivals: vec![Arrivals::Poisson(10.0)],
         seen: None,
+        cpu_speed: 1.0,
         warm_up: 500.0,
         flows: 20_000.0,
     };

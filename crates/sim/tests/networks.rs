@@ -107,6 +107,7 @@ fn here(network: &Value, flows: f64) -> Vec<(f64, f64)> {
     };
     let setting = Setting {
         cpus,
+        cpu_speed: 1.0,
         sharing: Sharing::Equal,
         runtime,
         arrivals: vec![arrivals],

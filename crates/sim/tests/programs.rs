@@ -24,6 +24,7 @@ fn predicted(flow: &Flow, estimates: &[&str], cpus: usize, runtime: Runtime, rat
         runtime,
         arrivals: vec![Arrivals::Poisson(rate)],
         seen: None,
+        cpu_speed: 1.0,
         warm_up: 2000.0,
         flows: 12_000.0,
     };
@@ -168,6 +169,7 @@ fn threads_that_are_woken_wait_for_a_cpu() {
             runtime: Runtime::Pool(30),
             arrivals: vec![Arrivals::Poisson(1000.0)],
             seen: None,
+            cpu_speed: 1.0,
             warm_up: 2000.0,
             flows: 30_000.0,
         };
@@ -211,6 +213,7 @@ fn figures_may_be_of_one_source() {
         runtime: Runtime::Thread,
         arrivals: vec![Arrivals::Poisson(100.0), Arrivals::Every(1e-3)],
         seen: Some(0),
+        cpu_speed: 1.0,
         warm_up: 2000.0,
         flows: 100_000.0,
     };

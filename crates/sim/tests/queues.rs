@@ -34,6 +34,7 @@ fn setting(cpus: usize, runtime: Runtime, rate: f64) -> Setting {
         runtime,
         arrivals: vec![Arrivals::Poisson(rate)],
         seen: None,
+        cpu_speed: 1.0,
         warm_up: 400.0,
         flows: 2500.0,
     }
@@ -158,6 +159,16 @@ fn who_comes_to_a_thread_that_sleeps_wakes_it_first() {
     }
 }
 
+/// Waits are as long on other CPUs.
+#[test]
+fn faster_cpus_compute_in_less_time() {
+    let faster = |rate| Setting { cpu_speed: 2.0, ..setting(1, Runtime::Event(1), rate) };
+    check(&faster(0.7), computing(Distribution::Exponential(2.0)), Observed::mean, 1.0 / (1.0 - 0.7));
+    let waiting = |_, _: &mut Random| script([Action::Wait(3.0), Action::Compute(2.0)]);
+    let alone = run(&faster(0.001), &mut { waiting }, Random::new(1)).percentile(0.5);
+    assert!((alone - 4.0).abs() < 1e-6, "{alone}");
+}
+
 /// What loops round up to a tick is half of one shorter with threads, which wake up late by their slack.
 #[test]
 fn sleeps_end_with_ticks_on_loops() {
@@ -227,6 +238,7 @@ fn clients_that_think() {
             runtime,
             arrivals: arrivals.clone(),
             seen: None,
+            cpu_speed: 1.0,
             warm_up: 400.0,
             flows: 2500.0,
         };
@@ -315,6 +327,7 @@ fn readers_and_writers() {
                 runtime,
                 arrivals: arrivals.clone(),
                 seen: None,
+                cpu_speed: 1.0,
                 warm_up: 400.0,
                 flows: 2500.0,
             };
