@@ -148,6 +148,7 @@ def told(times, written, seconds):
     """Figures of flows that came at these times: latencies of all but the first tenth, and how many ended a second in
     the second half."""
     count = len(times)
+    ended = sum(latency >= 0 for latency in written[:count])
     latencies = [latency for due, latency in zip(times, written[:count]) if latency >= 0 and due >= seconds / 10]
     windows = [0] * 10
     for end in written[count:2 * count]:
@@ -156,6 +157,6 @@ def told(times, written, seconds):
             windows[window] += 1
     throughput = mean_interval([window * 20 / seconds for window in windows])
     p95, low, high = interval_of_p95(latencies)
-    return {"flows": len(latencies), "throughput": throughput[0], "throughput_within": throughput[1],
+    return {"flows": len(latencies), "ended": ended, "throughput": throughput[0], "throughput_within": throughput[1],
             "arrived": sum(due >= seconds / 2 for due in times) * 2 / seconds,
             "p50": percentile(sorted(latencies), 0.5), "p95": p95, "p95_low": low, "p95_high": high}

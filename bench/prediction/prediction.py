@@ -68,10 +68,11 @@ def alone(chosen, subject, setting):
         yield
 
 
-def predicted(chosen, subject, setting, rates, flows, times=None):
-    """What flux sim says of each rate; with these arrivals, or with random ones."""
+def predicted(chosen, subject, setting, rates, flows, times=None, speed=1.0):
+    """What flux sim says of each rate; with these arrivals, or with random ones; where the server computes so many
+    times as fast as when the profile was taken."""
     workers = ["--workers", str(setting.workers())] if setting.workers() else []
-    estimates = [word for estimate in subject.estimates(setting) for word in ("-e", estimate)]
+    estimates = [word for estimate in subject.estimates(setting, speed) for word in ("-e", estimate)]
     with tempfile.NamedTemporaryFile("w", suffix=".arrivals") as kept:
         replayed = []
         if times:
@@ -81,7 +82,7 @@ def predicted(chosen, subject, setting, rates, flows, times=None):
         said = subprocess.run(
             ["setsid", "nice", "-n", "10", chosen.flux, "sim", subject.program, "--profile", subject.profile, "--json",
              *estimates, *subject.options(), "--runtime", setting.runtime, *workers, "--cpus", str(setting.cpus),
-             "--flows", str(flows), *packing(), "--rate", ",".join(f"{rate:.2f}" for rate in rates), *replayed],
+             "--flows", str(flows), *packing(), "--cpu-speed", f"{speed:.6f}", "--rate", ",".join(f"{rate:.2f}" for rate in rates), *replayed],
             check=True, capture_output=True, text=True, timeout=LIMIT_S).stdout
     return [json.loads(line) for line in said.splitlines()]
 
@@ -124,11 +125,24 @@ def row(chosen, subject, setting, load, asked, seconds, seen):
     """Predicts a point that was measured for so long, where so many a second were asked for."""
     times = brought(asked, seconds, load)
     rate, flows = len(times) / seconds, max(len(times), 2000)
-    foreseen = predicted(chosen, subject, setting, [rate], flows, times if load < 1 else None)[0]
+
+    def foreseen(speed=1.0):
+        return predicted(chosen, subject, setting, [rate], flows, times if load < 1 else None, speed)[0]
+
+    usual = foreseen()
+    took_us = subject.took_us(setting, usual)
+    # Where a server takes another time for the same in each minute: if its nodes had taken in the profile what they
+    # took in the run that was measured. What is missed then is the model's.
+    speed = took_us and took_us * seen["ended"] / (1e6 * seen["cpu_s"])
+    own = {"speed": speed, "at_own_speed": figures(foreseen(speed))} if speed else {}
     return {"server": subject.name, "runtime": setting.runtime, "cpus": setting.cpus, "load": load, "rate": rate,
             "asked": asked, "seconds": seconds,
-            "disturbed": is_disturbed(setting, seen), "measured": seen,
-            "predicted": {name: foreseen[name] for name in ("throughput", "p50", "p95", "overloaded")}}
+            "disturbed": is_disturbed(setting, seen), "measured": seen, "predicted": figures(usual), **own}
+
+
+def figures(foreseen):
+    """What a row keeps of a prediction."""
+    return {name: foreseen[name] for name in ("throughput", "p50", "p95", "overloaded")}
 
 
 def shown(one):

@@ -186,7 +186,11 @@ void fini()
         """The processors to keep from going idle where servers come first: what brings flows needs hardly any."""
         return [0] if setting.cpus == 1 else []
 
-    def estimates(self, setting):
+    def took_us(self, _, __):
+        """None: nodes take what the processor's clock says."""
+        return None
+
+    def estimates(self, setting, _):
         """What no profile says: which keys there are; and where flows are brought by the other processor."""
         keys = [f"shelf=zipf({KEYS}, {ZIPF})"] if "keys" in self.features else []
         return keys + (["Next=0us"] if setting.is_brought() else [])

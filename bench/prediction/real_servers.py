@@ -41,9 +41,14 @@ class Real:
         """The processors to keep from going idle where servers come first."""
         return [0] if setting.cpus == 1 else []
 
-    def estimates(self, setting):
-        """What no profile says, or what is otherwise under this setting."""
+    def estimates(self, setting, speed):
+        """What no profile says, or what is otherwise under this setting, where all is simulated so much faster."""
         raise NotImplementedError
+
+    def took_us(self, _, __):
+        """What a flow takes of processors in a simulation, in microseconds, to be held against what it took; none
+        where it takes the same each time."""
+        return None
 
     def options(self):
         """Further words for `flux sim`."""
@@ -77,17 +82,24 @@ class Outside(Real):
         """The load's, too, as a processor that was idle is late."""
         return [0, 1] if setting.cpus == 1 else []
 
-    def estimates(self, setting):
+    def _load_us(self):
+        """What the load took for a request when the profile was taken."""
+        with open(f"{self.profile}.load", encoding="utf-8") as file:
+            return json.load(file)["load_us"]
+
+    def estimates(self, setting, speed):
         """The load is simulated as work of the source: what it took for a request when the profile was taken, besides
         what the source took itself. On one processor that is a wait, as the load is on the other; on two it is beside
         the server."""
-        with open(f"{self.profile}.load", encoding="utf-8") as file:
-            load_us = json.load(file)["load_us"]
         with open(self.profile, encoding="utf-8") as file:
             profile = json.load(file)
         own_us = 1e6 * profile["source_cpu_seconds"] / profile["flows"]["started"]
-        beside = "wait " if setting.cpus == 1 else ""
+        beside, load_us = ("wait ", self._load_us()) if setting.cpus == 1 else ("", speed * self._load_us())
         return [f"{self.source}={own_us:.3f}us + {beside}{load_us:.3f}us"]
+
+    def took_us(self, setting, foreseen):
+        used_us = 1e6 * foreseen["cpus_used"]["mean"] * setting.cpus / foreseen["throughput"]["mean"]
+        return used_us - (self._load_us() if setting.cpus > 1 else 0)
 
 
 def smaller(path, by):
@@ -184,9 +196,9 @@ class Web(Outside):
     def targets(self):
         return [*(f"/{name}" for name in self.FILES), *(f"/{count}/" for count in self.FOLDERS)]
 
-    def estimates(self, setting):
+    def estimates(self, setting, speed):
         # What is not found is a folder, in each case.
-        return [*super().estimates(setting), "http.get=100%", "folder=100%", "not_there=100%"]
+        return [*super().estimates(setting, speed), "http.get=100%", "folder=100%", "not_there=100%"]
 
 
 class Bank(Real):
@@ -221,7 +233,7 @@ class Bank(Real):
         """What is measured of it under this load."""
         return measured.run([self.server], setting, times, seconds, report)
 
-    def estimates(self, setting):
+    def estimates(self, setting, speed):
         return [f"account={self.ACCOUNTS}", *([f"{self.source}=0us"] if setting.is_brought() else [])]
 
     def options(self):

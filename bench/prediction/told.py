@@ -106,23 +106,42 @@ def verdicts(rows):
     return [each for each in found if each[-1] is not None]
 
 
-def table(rows):
-    """Markdown: a line for each server and setting, and the sums."""
-    loads = sorted({row["load"] for row in rows})
-    compared = [load for load in loads if load <= COMPARED]
-    lines = ["| server | threads | " + " | ".join(f"p95 at {100 * load:.0f} %" for load in compared)
-             + " | load at the limit | throughput beyond |", "| --- " * (4 + len(compared)) + "|"]
+def lines_of(rows):
+    """Markdown: a line for each server and setting."""
+    compared = sorted({row["load"] for row in rows if row["load"] <= COMPARED})
+    yield ("| server | threads | " + " | ".join(f"p95 at {100 * load:.0f} %" for load in compared)
+           + " | load at the limit | throughput beyond |")
+    yield "| --- " * (4 + len(compared)) + "|"
     for (server, setting), group in grouped(rows).items():
         those = {row["load"]: row for row in group}
         cells = [cell(p95(those[load])) if load in those else "–" for load in compared]
         beyond = [throughput(row) for row in group if row["load"] > 1]
         disturbed = " *" if any(row.get("disturbed") for row in group) else ""
-        lines.append(f"| {server} | {setting}{disturbed} | " + " | ".join(
-            [*cells, cell(limit_load(group)), cell(beyond[0] if beyond else None)]) + " |")
-    lines.append("")
-    all_verdicts = verdicts(rows)
-    for what in ("throughput", "p95", "load at a limit"):
-        those = [each[-1][-1] for each in all_verdicts if each[0] == what]
-        lines.append(f"{what}: {those.count('right')} of {len(those)} right, {those.count('open')} open, "
-                     f"{those.count('missed')} missed")
+        yield f"| {server} | {setting}{disturbed} | " + " | ".join(
+            [*cells, cell(limit_load(group)), cell(beyond[0] if beyond else None)]) + " |"
+
+
+def sums_of(rows):
+    """Markdown: how many are right, open and missed, by setting."""
+    found = [(what if what != "throughput" else f"throughput {'below' if load < 1 else 'beyond'}", setting, how)
+             for what, _, setting, load, (*_, how) in verdicts(rows)]
+    settings = list(dict.fromkeys(setting for _, setting, _ in found))
+    yield "| right, open, missed | " + " | ".join([*settings, "all"]) + " |"
+    yield "| --- " * (2 + len(settings)) + "|"
+    for what in ("p95", "load at a limit", "throughput beyond", "throughput below"):
+        groups = [[how for each, of, how in found if each == what and of in within]
+                  for within in [*([one] for one in settings), settings]]
+        yield f"| {what} | " + " | ".join(
+            ", ".join(str(group.count(how)) for how in ("right", "open", "missed")) for group in groups) + " |"
+
+
+def table(rows):
+    """Markdown: all rows, and how many are right; and the same of those that were predicted once more, as if nodes had
+    taken in the profile what they took in the run."""
+    lines = [*lines_of(rows), "", *sums_of(rows)]
+    own = [{**row, "predicted": row["at_own_speed"]} for row in rows if "at_own_speed" in row]
+    if own:
+        speeds = sorted(row["speed"] for row in rows if "speed" in row)
+        lines += ["", f"As fast as in the run that was measured, {speeds[0]:.2f} to {speeds[-1]:.2f} times as fast as in "
+                  "the profile:", "", *lines_of(own), "", *sums_of(own)]
     return "\n".join(lines)
