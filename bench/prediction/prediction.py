@@ -82,7 +82,8 @@ def predicted(chosen, subject, setting, rates, flows, times=None, speed=1.0):
         said = subprocess.run(
             ["setsid", "nice", "-n", "10", chosen.flux, "sim", subject.program, "--profile", subject.profile, "--json",
              *estimates, *subject.options(), "--runtime", setting.runtime, *workers, "--cpus", str(setting.cpus),
-             "--flows", str(flows), *packing(), "--cpu-speed", f"{speed:.6f}", "--rate", ",".join(f"{rate:.2f}" for rate in rates), *replayed],
+             "--flows", str(flows), *packing(), "--cpu-speed", f"{speed:.6f}",
+             "--rate", ",".join(f"{rate:.2f}" for rate in rates), *replayed],
             check=True, capture_output=True, text=True, timeout=LIMIT_S).stdout
     return [json.loads(line) for line in said.splitlines()]
 

@@ -142,6 +142,6 @@ def table(rows):
     own = [{**row, "predicted": row["at_own_speed"]} for row in rows if "at_own_speed" in row]
     if own:
         speeds = sorted(row["speed"] for row in rows if "speed" in row)
-        lines += ["", f"As fast as in the run that was measured, {speeds[0]:.2f} to {speeds[-1]:.2f} times as fast as in "
-                  "the profile:", "", *lines_of(own), "", *sums_of(own)]
+        lines += ["", f"As fast as in the run that was measured, {speeds[0]:.2f} to {speeds[-1]:.2f} times as fast as "
+                  "in the profile:", "", *lines_of(own), "", *sums_of(own)]
     return "\n".join(lines)

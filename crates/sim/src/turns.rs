@@ -10,11 +10,11 @@
 //! mean stays in its queue until the mean has come to it; if it wakes before, it is on the same CPU with what it had.
 //!
 //! Who wakes goes to the CPU that it was on if that is idle; else to an idle one that is found at first sight, and the
-//! busier all were of late, the fewer are looked at; and if none is found, to that of its waker if this had less to do of
-//! late. A kernel of virtual machines keeps CPUs idle where it can
-//! (`sched_vcpu_pack` on its command line; it is in no published source of Linux, and traces show what it does): one that
-//! wakes comes to a CPU on which one thread runs and none waits, also where others are idle: to its own, or to that of
-//! its waker if what it has used of late fits in there (`balance.rs`).
+//! busier all were of late, the fewer are looked at; and if none is found, to that of its waker if this had less to do
+//! of late. A kernel of virtual machines keeps CPUs idle where it can (`sched_vcpu_pack` on its command line; it is in
+//! no published source of Linux, and traces show what it does): one that wakes comes to a CPU on which one thread runs
+//! and none waits, also where others are idle: to its own, or to that of its waker if what it has used of late fits in
+//! there (`balance.rs`).
 //!
 //! **Who wakes others is on a CPU itself**, though it may leave that in a moment; and a CPU that becomes idle does not
 //! always look for what waits at another one, and does not take what has just run there (`balance.rs`). So threads do
@@ -303,9 +303,9 @@ impl Turns {
     }
 
     /// One wakes that is in its queue still, and goes on there as if it had not slept. Where the mean has passed it, it
-    /// comes to the mean; what the one that runs has computed is not brought up to date before (`requeue_delayed_entity`),
-    /// so that one is found ahead, and has no slice that protects it: of 2,150 such wakes in traces 98 % had the CPU at
-    /// once.
+    /// comes to the mean. What the one that runs has computed is not brought up to date before
+    /// (`requeue_delayed_entity`), so that one is found ahead, and no slice protects it: of 2,150 such wakes in traces
+    /// 98 % had the CPU at once.
     fn wake_ahead(&mut self, thread: usize) {
         let cpu = self.threads[thread].cpu;
         let mean = self.mean(cpu);

@@ -94,10 +94,10 @@ class loop
     /// How many flows and branches have something to do here, or wait to begin. Any thread may ask.
     std::size_t load() const noexcept { return residents_.load().value() + inbox_.size(); }
 
-    /// Whether, when it has nothing to run, it begins one of the flows that wait at the other: where it still has less to
-    /// do then. Flows stay where they have begun. So a loop with many that wait for a constraint leaves new ones, which
-    /// wait behind these, to a loop with fewer: else it would have them all when the constraint is free, and the other
-    /// none. Any thread may ask.
+    /// Whether, when it has nothing to run, it begins one of the flows that wait at the other: where it still has less
+    /// to do then. Flows stay where they have begun. So a loop with many that wait for a constraint leaves new ones,
+    /// which wait behind these, to a loop with fewer: else it would have them all when the constraint is free, and the
+    /// other none. Any thread may ask.
     bool may_steal_from(const loop &other) const noexcept
     {
         return other.waiting() != 0 && load() + 1 < other.load();
