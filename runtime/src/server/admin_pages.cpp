@@ -112,7 +112,7 @@ run_facts admin_pages_of_server::facts_so_far()
 admin_answer admin_pages_of_server::profile(const admin_request &)
 {
     run_facts facts = facts_so_far();
-    facts.thread_cost = thread_cost::measured();
+    facts.thread_cost = thread_cost::known();
     return {200, json, json_report(program_, facts, strategy_)};
 }
 

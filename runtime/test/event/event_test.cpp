@@ -479,6 +479,34 @@ TEST(Event, FlowsWaitToStartWhereThereIsNoFiberForThem)
     sample::work = nullptr;
 }
 
+TEST(Event, ALoopWithoutAFiberHoldsUpNoFlow)
+{
+    barrier gate;
+    std::atomic<int> ended{0};
+    sample::work = [&](const sample::Listen_out &) {
+        if (is_at(sample::node_Begin) && flux::running_flow->id() == 1) {
+            gate.wait(); // with the only fiber of its loop
+        } else if (is_at(sample::node_End)) {
+            ++ended;
+        }
+    };
+    sample::listen = sample::flows(20, [](int) { return plain(); });
+    flux::runners all(sample::program);
+    const auto strategy = flux::make_event_strategy(all, sample::program, 2, flux::make_reactor, {.fibers = 1});
+    flux::source source(sample::program, sample::source_Listen, {.most = 100}, *strategy, *all.borrow(), all.times());
+    source.start();
+    await([&] { return ended == 19; });
+    gate.wake_all();
+    await([&] {
+        source.stop();
+        return ended == 20 && source.ended() && all.flows_in_progress() == 0;
+    });
+    source.join();
+    strategy->finish();
+    sample::listen = nullptr;
+    sample::work = nullptr;
+}
+
 /// The node that the flow is at is `blocking`, and does this.
 template <class Call>
 void block(Call call)
