@@ -471,7 +471,8 @@ impl<'a> Machine<'a> {
         let execution = &mut self.executions[at];
         execution.is_beside = false;
         (execution.since, execution.reason) = (self.now, Reason::Threads);
-        if let Place::Thread(thread) = execution.place {
+        self.count(at, true);
+        if let Place::Thread(thread) = self.executions[at].place {
             self.threads.ready(thread, Ready::Woken, Begins::Execution(at));
         }
         self.occupy();
@@ -496,6 +497,7 @@ impl<'a> Machine<'a> {
         self.waited(at);
         match self.executions[at].place {
             Place::Thread(thread) if self.threads.is_loop() && !self.executions[at].is_beside => {
+                self.count(at, true);
                 let execution = &mut self.executions[at];
                 (execution.since, execution.reason) = (self.now, Reason::Threads);
                 self.threads.ready(thread, Ready::Woken, Begins::Execution(at));
