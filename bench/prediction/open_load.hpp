@@ -21,9 +21,11 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <random>
 #include <sched.h>
 #include <string>
+#include <sys/timerfd.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -133,6 +135,21 @@ inline void finish()
     pause();
 }
 
+/// Waits by a timer of its own: a sleep may end 50 us late, so that the kernel can wake several at once
+/// (`PR_SET_TIMERSLACK`), and threads that are made for flows would have from the load's what was set there.
+inline void wait_until(clock_type::time_point when)
+{
+    static const int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+    const auto from_boot = std::chrono::nanoseconds(when.time_since_epoch()).count();
+    const itimerspec once{{0, 0}, {from_boot / 1'000'000'000, from_boot % 1'000'000'000}};
+    std::uint64_t expirations = 0;
+    if (timerfd_settime(timer, TFD_TIMER_ABSTIME, &once, nullptr) != 0 ||
+        ::read(timer, &expirations, sizeof expirations) != sizeof expirations) {
+        std::perror("open_load: timerfd");
+        std::exit(2);
+    }
+}
+
 /// Waits until the next flow should come, and gives its number, or -1 where none comes any more; for the one node of
 /// the source.
 inline int next()
@@ -146,8 +163,7 @@ inline int next()
         return -1;
     }
     const double due = all.due[static_cast<std::size_t>(all.next)];
-    std::this_thread::sleep_until(all.begin + std::chrono::duration_cast<clock_type::duration>(
-                                                  std::chrono::duration<double>(due)));
+    wait_until(all.begin + std::chrono::duration_cast<clock_type::duration>(std::chrono::duration<double>(due)));
     return static_cast<int>(all.next++);
 }
 
@@ -194,32 +210,55 @@ inline void rest(double us)
     std::this_thread::sleep_for(std::chrono::duration<double, std::micro>(us));
 }
 
-/// Of the calling thread; what nodes draw from.
-inline std::mt19937_64 &random()
+/// So many requests there are; they come again and again, as those of a log that is replayed. So what flows take on
+/// average is the same in each run, and what a profile says of some is not another sample than what is measured.
+constexpr int requests = 1000;
+
+/// The random numbers of a flow's request for one purpose, the same each time that it comes (splitmix64).
+class draws
 {
-    static std::atomic<unsigned> seed{1};
-    thread_local std::mt19937_64 numbers(seed.fetch_add(1));
-    return numbers;
+  public:
+    using result_type = std::uint64_t;
+
+    draws(int number, int purpose)
+        : state_(static_cast<std::uint64_t>(number % requests) << 32 | static_cast<std::uint64_t>(purpose))
+    {
+        state_ = (*this)(); // the numbers of neighbours are far from each other
+    }
+
+    static constexpr result_type min() { return 0; }
+    static constexpr result_type max() { return std::numeric_limits<result_type>::max(); }
+
+    result_type operator()()
+    {
+        std::uint64_t mixed = state_ += 0x9e3779b97f4a7c15;
+        mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
+        mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
+        return mixed ^ mixed >> 31;
+    }
+
+  private:
+    std::uint64_t state_;
+};
+
+inline double exponential(draws &from, double mean)
+{
+    return std::exponential_distribution<>(1 / mean)(from);
 }
 
-inline double exponential(double mean)
+inline double uniform(draws &from, double low, double high)
 {
-    return std::exponential_distribution<>(1 / mean)(random());
+    return std::uniform_real_distribution<>(low, high)(from);
 }
 
-inline double uniform(double low, double high)
-{
-    return std::uniform_real_distribution<>(low, high)(random());
-}
-
-inline double lognormal(double mean, double variation)
+inline double lognormal(draws &from, double mean, double variation)
 {
     const double variance = std::log(1 + variation * variation);
-    return mean * std::lognormal_distribution<>(-variance / 2, std::sqrt(variance))(random());
+    return mean * std::lognormal_distribution<>(-variance / 2, std::sqrt(variance))(from);
 }
 
 /// A key from 0: the one at rank r is as likely as 1 / r to this power.
-inline int zipf(int keys, double power)
+inline int zipf(draws &from, int keys, double power)
 {
     static std::vector<double> sums;
     if (sums.empty()) {
@@ -228,7 +267,7 @@ inline int zipf(int keys, double power)
             sums.push_back(sum += std::pow(rank, -power));
         }
     }
-    return static_cast<int>(std::lower_bound(sums.begin(), sums.end(), uniform(0, sums.back())) - sums.begin());
+    return static_cast<int>(std::lower_bound(sums.begin(), sums.end(), uniform(from, 0, sums.back())) - sums.begin());
 }
 
 } // namespace open_load

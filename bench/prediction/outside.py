@@ -13,7 +13,7 @@ import tempfile
 import time
 import urllib.request
 
-from measured import busy_s, told
+from measured import TIMED, busy_s, told
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -99,7 +99,7 @@ def profiled(subject):
 
 def run(command, targets, setting, times, seconds, report=None):
     """Runs a server under this load, and gives what came of it: a row's `measured`. Its profile goes to `report`."""
-    options = ["--flux-times-one-in=1", "--flux-admin=0"] if report else []
+    options = [TIMED, "--flux-admin=0"] if report else []
     processors = list(range(setting.cpus))
     loops = setting.cpus if setting.runtime == "event" else 0
     # On one processor the load has the other; on two it has a part of both.

@@ -31,7 +31,7 @@ import tempfile
 import time
 import traceback
 
-from measured import Setting, arrivals, come_first, kept
+from measured import Setting, arrivals, awake, come_first
 from random_server import RandomServer
 from real_servers import REAL
 from told import table
@@ -56,15 +56,15 @@ LIMIT_S = 300
 
 
 @contextlib.contextmanager
-def alone(chosen, subject, setting):
+def alone(chosen):
     """While nobody else holds the lock, as others do who would disturb a measurement; and where servers come first, on
-    processors that are kept for them."""
+    processors that do not rest."""
     with contextlib.ExitStack() as held:
         if chosen.lock is not None:
             file = held.enter_context(open(chosen.lock, "a", encoding="ascii"))
             fcntl.flock(file, fcntl.LOCK_EX)
         if chosen.first:
-            held.enter_context(kept(subject.kept(setting)))
+            held.enter_context(awake())
         yield
 
 
@@ -95,10 +95,11 @@ def packing():
 
 
 def is_disturbed(setting, seen):
-    """Whether others took a part of what it was to have: what loops waited for processors, and what the host took. Of
-    threads that is not known; but where the kernel chooses between processors, others on them lead it astray."""
-    astray = setting.cpus > 1 and setting.runtime != "event" and seen["others"] > SHARED
-    return seen["loops_waited"] + seen["stolen"] > DISTURBED or astray
+    """Whether others took a part of what it was to have: the host, or who kept a loop waiting that is to have its
+    processor alone. Where there are several, threads of the server wait for each other, and the kernel may let them do
+    so beside an idle one; there all that others used is looked at, as they lead the kernel astray."""
+    waited = seen["loops_waited"] if setting.cpus == 1 else 0
+    return waited + seen["stolen"] > DISTURBED or (setting.cpus > 1 and seen["others"] > SHARED)
 
 
 def measured(chosen, subject, setting, times, seconds, report=None):
@@ -161,7 +162,7 @@ def profiled(chosen, subject):
     subject.program, subject.server = subject.build(chosen.flux)
     subject.profile = os.path.join(subject.folder(), "profile.json")
     if not os.path.exists(subject.profile) or chosen.profile:
-        with alone(chosen, subject, PROFILED):
+        with alone(chosen):
             rate = subject.profile_rate(PROFILED)
             measured(chosen, subject, PROFILED, arrivals(rate, PROFILE_S, 1), PROFILE_S, subject.profile)
             add_thread_cost(subject, rate)
@@ -211,7 +212,7 @@ def make_of(chosen, subject, setting, loads):
     most = predicted(chosen, subject, setting, [1e7 * setting.cpus / subject.mean_us()], 20000)[0]
     asked = {load: load * most["throughput"]["mean"] for load in loads}
     shared = subject.profile
-    with alone(chosen, subject, setting):
+    with alone(chosen):
         if chosen.own:
             subject.profile = own_profile(subject, setting)
             rate = PROFILED_AT * most["throughput"]["mean"]
@@ -243,7 +244,7 @@ def make(chosen, rows, into):
         subject = named(name)
         missing = {setting.named(): (setting, [load for load in chosen.loads if
                                                (subject.name, setting.runtime, setting.cpus, load) not in known])
-                   for setting in SETTINGS if chosen.only in setting.named()}
+                   for setting in SETTINGS if any(word in setting.named() for word in chosen.only.split(","))}
         if not any(loads for _, loads in missing.values()):
             continue
         print(f"{subject.name}: {subject.describe()}", flush=True)

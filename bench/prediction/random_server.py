@@ -17,12 +17,13 @@ ZIPF = 0.8
 NODE = """
 int {name}({name}_in *in{out})
 {{
+    open_load::draws draws(in->number, {purpose});
     {work}
     {give}
     return 0;
 }}
 """
-FAILS = """    if (open_load::uniform(0, 1) < {fails}) {{
+FAILS = """    if (open_load::uniform(draws, 0, 1) < {fails}) {{
         return EIO;
     }}
 """
@@ -128,10 +129,10 @@ class RandomServer:
 
     def _work(self, node):
         mean = f"{node.mean * (1 if node.shape == 'rest' else self.scale):.1f}"
-        drawn = {"constant": mean, "exponential": f"open_load::exponential({mean})",
-                 "lognormal": f"open_load::lognormal({mean}, 0.8)",
-                 "uniform": f"open_load::uniform(0, 2 * {mean})",
-                 "rest": f"500 + open_load::exponential({mean})"}[node.shape]
+        drawn = {"constant": mean, "exponential": f"open_load::exponential(draws, {mean})",
+                 "lognormal": f"open_load::lognormal(draws, {mean}, 0.8)",
+                 "uniform": f"open_load::uniform(draws, 0, 2 * {mean})",
+                 "rest": f"500 + open_load::exponential(draws, {mean})"}[node.shape]
         work = f"open_load::{'rest' if node.shape == 'rest' else 'compute'}({drawn});"
         return work + ("\n" + FAILS.format(fails=node.fails).rstrip() if node.fails else "")
 
@@ -146,9 +147,10 @@ int Next(Next_out *out)
     if (out->number < 0) {{
         return ECANCELED;
     }}
-    out->key = open_load::zipf({KEYS}, {ZIPF});
-    out->dice1 = static_cast<int>(open_load::random()() % 1000);
-    out->dice2 = static_cast<int>(open_load::random()() % 1000);
+    open_load::draws draws(out->number, 0);
+    out->key = open_load::zipf(draws, {KEYS}, {ZIPF});
+    out->dice1 = static_cast<int>(draws() % 1000);
+    out->dice2 = static_cast<int>(draws() % 1000);
     return 0;
 }}
 
@@ -163,10 +165,10 @@ void fini()
     open_load::write();
 }}
 """)
-        for name, node in self.nodes.items():
+        for purpose, (name, node) in enumerate(self.nodes.items(), 1):
             gives = node.role != "branch"
             give = " ".join(f"out->{field} = in->{field};" for field in fields) if gives else "static_cast<void>(in);"
-            text.append(NODE.format(name=name, out=f", {name}_out *out" if gives else "", give=give,
+            text.append(NODE.format(name=name, purpose=purpose, out=f", {name}_out *out" if gives else "", give=give,
                                     work=self._work(node)))
         return "".join(text)
 
@@ -181,10 +183,6 @@ void fini()
     def run(self, setting, times, seconds, report=None):
         """What is measured of it under this load."""
         return run([self.server], setting, times, seconds, report)
-
-    def kept(self, setting):
-        """The processors to keep from going idle where servers come first: what brings flows needs hardly any."""
-        return [0] if setting.cpus == 1 else []
 
     def took_us(self, _, __):
         """None: nodes take what the processor's clock says."""

@@ -37,10 +37,6 @@ class Real:
             profile = json.load(file)
         return 1e6 * profile["cpu_seconds"] / profile["flows"]["started"]
 
-    def kept(self, setting):
-        """The processors to keep from going idle where servers come first."""
-        return [0] if setting.cpus == 1 else []
-
     def estimates(self, setting, speed):
         """What no profile says, or what is otherwise under this setting, where all is simulated so much faster."""
         raise NotImplementedError
@@ -77,10 +73,6 @@ class Outside(Real):
             with open(f"{report}.load", "w", encoding="utf-8") as file:
                 json.dump({"load_us": seen["load_us"]}, file)
         return seen
-
-    def kept(self, setting):
-        """The load's, too, as a processor that was idle is late."""
-        return [0, 1] if setting.cpus == 1 else []
 
     def _load_us(self):
         """What the load took for a request when the profile was taken."""

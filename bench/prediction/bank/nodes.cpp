@@ -19,9 +19,9 @@ bank::accounts &accounts()
     return *all;
 }
 
-int any(int most)
+int any(open_load::draws &from, int most)
 {
-    return std::uniform_int_distribution<int>(0, most)(open_load::random());
+    return std::uniform_int_distribution<int>(0, most)(from);
 }
 
 } // namespace
@@ -31,9 +31,10 @@ int Order(Order_out *out)
     const long number = open_load::next();
     if (number < 0)
         return ECANCELED;
-    out->from = any(number_of_accounts - 1);
-    out->to = any(number_of_accounts - 1);
-    out->amount = number * above + 1 + any(398);
+    open_load::draws draws(static_cast<int>(number), 0);
+    out->from = any(draws, number_of_accounts - 1);
+    out->to = any(draws, number_of_accounts - 1);
+    out->amount = number * above + 1 + any(draws, 398);
     return 0;
 }
 
