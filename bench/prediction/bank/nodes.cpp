@@ -31,7 +31,8 @@ int Order(Order_out *out)
     const long number = open_load::next();
     if (number < 0)
         return ECANCELED;
-    open_load::draws draws(static_cast<int>(number), 0);
+    // Others each time, as the same transfers again and again would leave accounts without money.
+    open_load::draws draws(static_cast<int>(number), static_cast<int>(number / open_load::requests));
     out->from = any(draws, number_of_accounts - 1);
     out->to = any(draws, number_of_accounts - 1);
     out->amount = number * above + 1 + any(draws, 398);

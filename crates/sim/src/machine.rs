@@ -42,6 +42,9 @@ const SLACK: f64 = 50e-6;
 /// What it takes until a thread that was woken for a lock looks at it, once it has a CPU, in seconds.
 const SWITCH: f64 = 1e-6;
 
+/// The part of what a thread takes for itself that who makes it computes: 0.55 to 0.65 on a Xeon with Linux 6.18.
+const MAKING: f64 = 0.6;
+
 /// One that was woken uses a CPU for so long at least, in seconds: for no time it would need none, and would have what
 /// it was woken for although others have all CPUs.
 const LEAST_WAKE: f64 = 1e-12;
@@ -131,7 +134,9 @@ struct Machine<'a> {
     waker: Option<usize>,
     /// What a thread or loop does as it wakes.
     wakes: Actions,
-    /// What is done to make a thread, to begin and to end it.
+    /// How long who makes a thread computes for that, in seconds.
+    making: f64,
+    /// What a thread does to begin and to end.
     thread_cost: Actions,
     /// What a change of threads takes.
     switches: Actions,
@@ -148,13 +153,16 @@ impl<'a> Machine<'a> {
         };
         let sources = setting.arrivals.iter();
         let sources = sources.map(|each| SourceThread { replayed: begin(each), ..SourceThread::default() }).collect();
+        let thread_cost = workload.thread_cost(setting.cpus);
+        let making = MAKING * thread_cost;
         let [wakes, thread_cost, switches] =
-            [workload.wake().max(LEAST_WAKE), workload.thread_cost(setting.cpus).max(LEAST_WAKE), SWITCH]
+            [workload.wake().max(LEAST_WAKE), (thread_cost - making).max(LEAST_WAKE), SWITCH]
                 .map(|seconds| [Action::Compute(seconds)].into());
         Self {
             setting,
             rate,
             wakes,
+            making,
             thread_cost,
             switches,
             workload,
@@ -292,7 +300,10 @@ impl<'a> Machine<'a> {
             // The source has enough of them, whatever this one would do.
             return;
         }
-        let Script { produce, run } = self.workload.flow(source, &mut self.random);
+        let Script { mut produce, run } = self.workload.flow(source, &mut self.random);
+        if self.setting.runtime == Runtime::Thread {
+            produce = produce.iter().cloned().chain([Action::Compute(self.making)]).collect();
+        }
         let execution = self.execution(Execution {
             source,
             arrived: self.now,
@@ -544,6 +555,7 @@ impl<'a> Machine<'a> {
     fn look(&mut self, at: usize) {
         if let Place::Thread(thread) = self.executions[at].place {
             let on = self.thread(at);
+            self.threads.looks();
             self.leave(thread, on);
         }
         self.free.push(at);
@@ -659,18 +671,21 @@ impl<'a> Machine<'a> {
         match self.forks[at].begin() {
             Some((branch, actions)) => {
                 self.executions[parent].frames.push(Frame { actions, at: 0, branch: Some((at, branch)) });
-                self.offer(at);
+                self.offer(parent, at);
             }
             None => self.free_forks.push(at),
         }
     }
 
-    /// Offers to other threads what could begin.
-    fn offer(&mut self, fork: usize) {
+    /// One offers to other threads what could begin.
+    fn offer(&mut self, by: usize, fork: usize) {
         let forked = &mut self.forks[fork];
         let Place::Thread(thread) = self.executions[forked.parent].place else { return };
         let more = forked.ready().saturating_sub(forked.offered);
         forked.offered += more;
+        if self.setting.runtime == Runtime::Thread && more > 0 {
+            self.do_first(by, [Action::Compute(more as f64 * self.making)].into());
+        }
         for _ in 0..more {
             self.threads.offer(thread, fork);
         }
@@ -690,8 +705,11 @@ impl<'a> Machine<'a> {
             return true;
         }
         if let Some((branch, actions)) = self.forks[fork].begin() {
+            if self.threads.take_back(fork) {
+                self.forks[fork].offered -= 1;
+            }
             self.executions[at].frames.push(Frame { actions, at: 0, branch: Some((fork, branch)) });
-            self.offer(fork);
+            self.offer(at, fork);
             return true;
         }
         if parent == at {

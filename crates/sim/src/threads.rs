@@ -55,8 +55,8 @@ pub struct Threads {
     /// The loop that has the next new flow where all have as much to do.
     turn: usize,
     offered: VecDeque<Begins>,
-    /// So many threads of a pool are to wake.
-    calls: usize,
+    /// So many threads of a pool were woken and have not looked yet.
+    called: usize,
     busy: f64,
     at: f64,
 }
@@ -135,7 +135,7 @@ impl Threads {
             Runtime::Thread | Runtime::Event(_) => VecDeque::new(),
         };
         let (new, offered) = (VecDeque::new(), VecDeque::new());
-        Self { runtime, loops, free, occupied: 0, new, turn: 0, offered, calls: 0, busy: 0.0, at: 0.0 }
+        Self { runtime, loops, free, occupied: 0, new, turn: 0, offered, called: 0, busy: 0.0, at: 0.0 }
     }
 
     /// How many there are; none where there are as many as are asked for.
@@ -161,10 +161,7 @@ impl Threads {
     pub fn begin(&mut self, execution: usize) {
         let new = Begins::Execution(execution);
         match self.loops.len() {
-            0 => {
-                self.new.push_back(new);
-                self.calls += 1;
-            }
+            0 => self.new.push_back(new),
             loops => {
                 let in_turn = (0..loops).map(|passed| (self.turn + passed) % loops);
                 let least = in_turn.min_by_key(|at| self.loops[*at].load()).unwrap_or_default();
@@ -196,24 +193,32 @@ impl Threads {
     pub fn offer(&mut self, thread: usize, fork: usize) {
         match self.is_loop() {
             true => self.ready(thread, Ready::Branch, Begins::Branch(fork)),
-            false => {
-                self.offered.push_back(Begins::Branch(fork));
-                self.calls += 1;
-            }
+            false => self.offered.push_back(Begins::Branch(fork)),
         }
     }
 
-    /// A thread of a pool that has nothing to do and wakes, as something has come; it is occupied from here on.
+    /// A branch that was offered to the threads of a pool is taken back, if none of them has it yet: whether it is.
+    pub fn take_back(&mut self, fork: usize) -> bool {
+        let offered = self.offered.iter().position(|one| *one == Begins::Branch(fork));
+        self.is_pool() && offered.is_some_and(|at| self.offered.remove(at).is_some())
+    }
+
+    /// A thread of a pool that has nothing to do and wakes, as more has come than threads have woken for; it is
+    /// occupied from here on.
     pub fn woken(&mut self, now: f64) -> Option<usize> {
-        while self.is_pool() && self.calls > 0 {
-            self.calls -= 1;
-            if let Some(thread) = self.free.pop_front() {
-                self.advance(now);
-                self.occupied += 1;
-                return Some(thread);
-            }
+        if !self.is_pool() || self.new.len() + self.offered.len() <= self.called {
+            return None;
         }
-        None
+        let thread = self.free.pop_front()?;
+        self.called += 1;
+        self.advance(now);
+        self.occupied += 1;
+        Some(thread)
+    }
+
+    /// One that was woken looks for what there is.
+    pub fn looks(&mut self) {
+        self.called -= 1;
     }
 
     /// What a thread of a pool does next that is occupied.

@@ -121,6 +121,32 @@ TEST(Queue, ABranchThatIsTakenBackIsNoBacklog)
     EXPECT_EQ(queue.stands_still_for(1ms), 0u);
 }
 
+TEST(Queue, WhoIsCalledForABranchThatIsTakenBackTakesWhatComesNext)
+{
+    sample::running_source running(sample::program, sample::source_Beat, flux::strategy_kind::thread, 1);
+    flux::flow parent;
+    parent.begin(running.source, 1);
+    idle_branch branch(parent);
+    flux::flow flow;
+    flux::queue queue(1);
+    std::atomic<int> taken{0};
+    std::thread popper([&] {
+        for (flux::queued next = queue.pop(); next.started != nullptr || next.offered != nullptr; next = queue.pop()) {
+            taken += next.started != nullptr ? 1 : 0;
+        }
+    });
+    for (int turn = 1; turn <= 5'000; ++turn) {
+        queue.offer(branch);
+        queue.take_back(branch);
+        queue.push(flow);
+        while (taken != turn) { // hangs where nobody comes for the flow
+            std::this_thread::yield();
+        }
+    }
+    queue.close();
+    popper.join();
+}
+
 TEST(Queue, GivesEachFlowToOne)
 {
     constexpr std::size_t pushers = 3;
