@@ -272,7 +272,7 @@ def main():
     arguments.add_argument("--servers", help=f"seeds of random servers, and names of real ones ({ALL})")
     arguments.add_argument("--loads", default=LOADS, type=lambda words: [float(word) for word in words.split(",")],
                            help="parts of the predicted capacity (0.2,0.5,0.8,0.9,0.95,1.5)")
-    arguments.add_argument("--only", help="settings whose name has this in it")
+    arguments.add_argument("--only", help="settings whose name has one of these in it: event, pool 2")
     arguments.add_argument("--minutes", type=float, default=float("inf"), help="begins no setting after so many")
     arguments.add_argument("--rows", default=os.path.join(HERE, "build", "rows.json"), help="where rows are kept")
     arguments.add_argument("--lock", help="a file that is locked while a row is measured, as others do for builds")
