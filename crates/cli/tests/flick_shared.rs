@@ -101,11 +101,18 @@ fn each_reply_is_for_who_has_asked_also_where_connections_end() {
         let is_over = AtomicBool::new(false);
         let answered = std::thread::scope(|scope| {
             scope.spawn(|| {
-                for _ in (0..3000).take_while(|_| !is_over.load(SeqCst)) {
+                let asked = || backends[0].requests() + backends[1].requests();
+                // By what they were asked, not by the clock: as many are lost where all is slow.
+                let wait_for_more = |so_far: usize| {
+                    while !is_over.load(SeqCst) && asked() < so_far + 15 {
+                        std::thread::sleep(Duration::from_millis(1));
+                    }
+                };
+                while !is_over.load(SeqCst) {
                     backends[0].state.drops.store(1, SeqCst);
-                    std::thread::sleep(Duration::from_millis(3));
+                    wait_for_more(asked());
                     backends[1].end_connections();
-                    std::thread::sleep(Duration::from_millis(3));
+                    wait_for_more(asked());
                 }
             });
             let answered = many_come(&server, 10, 40);
