@@ -111,6 +111,27 @@ TEST_F(BlockingPool, ThreadsThatAreIdleEndAndOthersCome)
     pool.finish();
 }
 
+TEST_F(BlockingPool, CallsThatComeAsThreadsEndAreRun)
+{
+    flux::blocking_pool pool(all, 2, 0ms);
+    constexpr int each = 2000;
+    std::atomic<int> ran{0};
+    std::vector<std::thread> callers;
+    for (int number = 0; number < 3; ++number) {
+        callers.emplace_back([&] {
+            for (int round = 0; round < each; ++round) {
+                run(pool, [&](flux::flow &) { ++ran; });
+            }
+        });
+    }
+    for (std::thread &caller : callers) {
+        caller.join();
+    }
+    EXPECT_EQ(ran, 3 * each);
+    pool.finish();
+    EXPECT_EQ(pool.threads(), 0u);
+}
+
 TEST_F(BlockingPool, ThatMayHaveNoThreadsRunsTheCallWhereItIs)
 {
     flux::blocking_pool pool(all, 0);

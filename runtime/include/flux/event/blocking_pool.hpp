@@ -3,15 +3,20 @@
 /// (`handed_over.hpp`).
 ///
 /// Threads are started as needed, up to a bound; a thread that has been idle for a while ends. If no thread is free,
-/// jobs wait in a queue, first in, first out. They wait only for other jobs to end, so what may wait for each other is
-/// in different pools: an event strategy has one for nodes, one for calls that end by themselves, and one for calls
-/// that wait for others. A node takes its constraints before it comes here, and nothing that runs in the first two
-/// waits for a constraint or for another job there.
+/// jobs wait in a queue, first in, first out. A thread that finds none waits at a place of its own, and the one that has
+/// waited least is called: the others can end. A condition variable would do the same, but with that of glibc 2.36 a
+/// loop that calls waits itself until those it has called before have run.
+///
+/// Jobs wait only for other jobs to end, so what may wait for each other is in different pools: an event strategy has
+/// one for nodes, one for calls that end by themselves, and one for calls that wait for others. A node takes its
+/// constraints before it comes here, and nothing that runs in the first two waits for a constraint or for another job
+/// there.
 #pragma once
 
 #include "flux/flow/beside_use.hpp"
 #include "flux/flow/blocking_call.hpp"
 #include "flux/list/intrusive_list.hpp"
+#include "flux/waiting/waiter.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -30,7 +35,6 @@ class flow;
 class park;
 class runner;
 class runners;
-class waiter;
 enum class park_end : unsigned char;
 
 /// A call that goes on by itself if the flow that waits for it does not any more. It owns all that it uses.
@@ -103,10 +107,18 @@ class blocking_pool
     struct interruptible_job;
     struct abandonable_job;
 
+    /// A thread that waits for a job.
+    struct resting : listed<resting> {
+        thread_waiter place;
+        bool is_called = false;
+    };
+
     bool push(job &last) noexcept;
+    resting *call_last() noexcept;
     void add_thread() noexcept;
     void work(runner &on) noexcept;
     job *next(std::unique_lock<std::mutex> &guard) noexcept;
+    bool await_call(std::unique_lock<std::mutex> &guard) noexcept;
     void end_thread(std::unique_lock<std::mutex> &guard) noexcept;
 
     runners &runners_;
@@ -114,9 +126,12 @@ class blocking_pool
     const std::chrono::milliseconds idle_limit_;
     const char *const name_;
     mutable std::mutex lock_;
-    std::condition_variable bell_;
+    std::condition_variable all_ended_;
     intrusive_list<job> jobs_;
-    // How many jobs wait, and how many threads wait for one.
+    // Who rests, the last first; and how many were called and have not come yet.
+    intrusive_list<resting> resting_;
+    std::size_t called_ = 0;
+    // How many jobs wait, and how many threads rest, or look for a job next.
     std::size_t waiting_ = 0;
     std::size_t idle_ = 0;
     bool finished_ = false;
