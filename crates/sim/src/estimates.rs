@@ -46,7 +46,7 @@ pub enum Part {
     Beside(Distribution),
     /// Waits for something outside of the server for so long.
     Wait(Distribution),
-    /// Sleeps, as it was measured on an event loop.
+    /// Sleeps for as long as it asks for.
     Sleep(Distribution),
 }
 

@@ -41,7 +41,7 @@ pub fn measured(flow: &Flow, json: &str) -> Result<Estimates, String> {
         if known.contains(&node.name) {
             let visits = visits.get(node.name.as_str());
             let fails = visits.map_or(0.0, |of| if of.times > 0.0 { of.failed / of.times } else { 0.0 });
-            estimates.set_work(&node.name, Work { parts: parts(&node.times, &profile.strategy, [1.0; 3]), fails });
+            estimates.set_work(&node.name, Work { parts: parts(&node.times, [1.0; 3]), fails });
         }
     }
     let worked: Vec<_> = nodes.iter().filter(|node| known.contains(&node.name)).collect();

@@ -85,7 +85,7 @@ pub fn on_paths(flow: &Flow, profile: &Profile, nodes: &[&NodeTimes]) -> Vec<OnP
         for at in column.calls.keys() {
             let factors = [&ran, &beside, &parked].map(|of| of[number].get(at).copied().unwrap_or(1.0));
             if factors.iter().any(|factor| (factor - 1.0).abs() > LEAST_CHANGE) {
-                let parts = parts(&nodes[*at].times, &profile.strategy, factors);
+                let parts = parts(&nodes[*at].times, factors);
                 found.push(OnPath { path, node: nodes[*at].name.clone(), parts });
             }
         }
@@ -114,7 +114,7 @@ pub fn together_on(flow: &Flow, profile: &Profile, estimates: &Estimates) -> Vec
 
 /// The time on a CPU, that of threads beside the loop, and what is waited for the world, their means times these
 /// factors; none where the node took none.
-pub fn parts(times: &Times, strategy: &str, [ran, beside, parked]: [f64; 3]) -> Vec<Part> {
+pub fn parts(times: &Times, [ran, beside, parked]: [f64; 3]) -> Vec<Part> {
     let drawn = |times: &Measured, factor: f64| {
         let steps: Vec<_> = times.steps().collect();
         // Where it never took any time, nothing is drawn.
@@ -125,7 +125,7 @@ pub fn parts(times: &Times, strategy: &str, [ran, beside, parked]: [f64; 3]) -> 
         })
     };
     let mut reasons = times.parked_for.keys();
-    let sleeps = strategy == "event" && (reasons.next().map(String::as_str), reasons.next()) == (Some("sleep"), None);
+    let sleeps = (reasons.next().map(String::as_str), reasons.next()) == (Some("sleep"), None);
     let parked = drawn(&times.parked, parked).map(if sleeps { Part::Sleep } else { Part::Wait });
     let beside = drawn(&times.beside, beside).map(Part::Beside);
     drawn(&times.ran, ran).map(Part::Compute).into_iter().chain(beside).chain(parked).collect()

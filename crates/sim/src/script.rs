@@ -21,7 +21,7 @@ pub enum Action {
     Compute(f64),
     /// Waits for something outside of the server for so many seconds.
     Wait(f64),
-    /// Sleeps for so many seconds on an event loop; a thread sleeps for half a tick of loops less on average.
+    /// Sleeps for so many seconds; on an event loop until the tick after that.
     Sleep(f64),
     /// Takes a lock.
     Acquire(Lock, Mode),
@@ -33,6 +33,8 @@ pub enum Action {
     Release(Lock),
     /// Runs branches, and goes on when all have ended.
     Fork(Fork),
+    /// A thread for a branch of the fork with this number has been made; only who makes it does this.
+    Start(usize),
 }
 
 /// A lock: what a constraint is for all flows, or for those of one key or session.
