@@ -11,6 +11,7 @@ pub mod advice;
 mod agenda;
 mod balance;
 pub mod estimates;
+mod execution;
 mod fair_lock;
 mod fork;
 pub mod interval;

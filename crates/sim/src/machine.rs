@@ -2,6 +2,7 @@
 //! and the locks of constraints, all as `docs/runtime.md` says.
 
 use crate::agenda::Agenda;
+use crate::execution::{Execution, Frame, Place};
 use crate::fair_lock::{FairLock, Passed};
 use crate::fork::Forked;
 use crate::observe::{Observed, Observer, Reason};
@@ -42,8 +43,11 @@ const SLACK: f64 = 50e-6;
 /// What it takes until a thread that was woken for a lock looks at it, once it has a CPU, in seconds.
 const SWITCH: f64 = 1e-6;
 
-/// The part of what a thread takes for itself that who makes it computes: 0.55 to 0.65 on a Xeon with Linux 6.18.
+/// The parts of what a thread takes for itself: what who makes it computes, and what it computes itself as it begins and
+/// as it ends, when its flow or its branch has ended (a Xeon with Linux 6.18).
 const MAKING: f64 = 0.6;
+const BEGINNING: f64 = 0.1;
+const ENDING: f64 = 0.3;
 
 /// One that was woken uses a CPU for so long at least, in seconds: for no time it would need none, and would have what
 /// it was woken for although others have all CPUs.
@@ -58,45 +62,6 @@ enum Event {
     Woken(usize),
     /// Somebody has computed what it had to, if the CPUs have changed so many times.
     Computed(u64),
-}
-
-/// Where an execution runs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Place {
-    /// On the thread of its source.
-    Source,
-    /// On a thread or a loop of the strategy.
-    Thread(usize),
-}
-
-/// A flow, or a branch of one that runs beside it.
-#[derive(Debug)]
-struct Execution {
-    source: usize,
-    arrived: f64,
-    frames: Vec<Frame>,
-    place: Place,
-    /// Whether it has left its loop for a thread beside it.
-    is_beside: bool,
-    /// What the flow does after its source has made it; none of a branch.
-    then: Option<Actions>,
-    is_branch: bool,
-    holds: usize,
-    /// Whether its loop counts it among those that have something to do.
-    is_counted: bool,
-    /// Since when it waits, or has the loop.
-    since: f64,
-    /// What for.
-    reason: Reason,
-}
-
-/// Actions that are being done.
-#[derive(Debug)]
-struct Frame {
-    actions: Actions,
-    at: usize,
-    /// The branch that they are of.
-    branch: Option<(usize, usize)>,
 }
 
 /// The thread of a source, which makes its flows one after the other.
@@ -134,10 +99,10 @@ struct Machine<'a> {
     waker: Option<usize>,
     /// What a thread or loop does as it wakes.
     wakes: Actions,
-    /// How long who makes a thread computes for that, in seconds.
-    making: f64,
-    /// What a thread does to begin and to end.
-    thread_cost: Actions,
+    /// What who makes a thread does for that, and what that does to begin and to end.
+    making: Action,
+    beginning: Actions,
+    ending: Actions,
     /// What a change of threads takes.
     switches: Actions,
     /// How many flows have come.
@@ -154,16 +119,16 @@ impl<'a> Machine<'a> {
         let sources = setting.arrivals.iter();
         let sources = sources.map(|each| SourceThread { replayed: begin(each), ..SourceThread::default() }).collect();
         let thread_cost = workload.thread_cost(setting.cpus);
-        let making = MAKING * thread_cost;
-        let [wakes, thread_cost, switches] =
-            [workload.wake().max(LEAST_WAKE), (thread_cost - making).max(LEAST_WAKE), SWITCH]
-                .map(|seconds| [Action::Compute(seconds)].into());
+        let [wakes, beginning, ending, switches] =
+            [workload.wake(), BEGINNING * thread_cost, ENDING * thread_cost, SWITCH]
+                .map(|seconds| [Action::Compute(seconds.max(LEAST_WAKE))].into());
         Self {
             setting,
             rate,
             wakes,
-            making,
-            thread_cost,
+            making: Action::Compute(MAKING * thread_cost),
+            beginning,
+            ending,
             switches,
             workload,
             random,
@@ -302,21 +267,10 @@ impl<'a> Machine<'a> {
         }
         let Script { mut produce, run } = self.workload.flow(source, &mut self.random);
         if self.setting.runtime == Runtime::Thread {
-            produce = produce.iter().cloned().chain([Action::Compute(self.making)]).collect();
+            produce = produce.iter().chain([&self.making]).cloned().collect();
         }
-        let execution = self.execution(Execution {
-            source,
-            arrived: self.now,
-            frames: vec![Frame { actions: produce, at: 0, branch: None }],
-            place: Place::Source,
-            is_beside: false,
-            then: run,
-            is_branch: false,
-            holds: 0,
-            is_counted: false,
-            since: self.now,
-            reason: Reason::Threads,
-        });
+        let made = Execution::new(source, self.now, Place::Source, produce);
+        let execution = self.execution(Execution { then: run, ..made });
         self.sources[source].waiting.push_back(execution);
         self.produce(source);
     }
@@ -330,6 +284,7 @@ impl<'a> Machine<'a> {
         {
             thread.is_busy = true;
             thread.in_progress += 1;
+            self.processors.wake(self.now, source, self.waker);
             self.runnable.push_back(next);
         }
     }
@@ -362,7 +317,7 @@ impl<'a> Machine<'a> {
         loop {
             let execution = &mut self.executions[at];
             let Some(frame) = execution.frames.last_mut() else { return self.end(at) };
-            let Some(action) = frame.actions.get(frame.at).cloned() else {
+            let Some(action) = frame.next() else {
                 let branch = frame.branch;
                 execution.frames.pop();
                 match branch {
@@ -370,7 +325,6 @@ impl<'a> Machine<'a> {
                     _ => continue,
                 }
             };
-            frame.at += 1;
             match action {
                 Action::Arrive => {
                     if let Some(thread) = self.gives_way(at) {
@@ -382,14 +336,15 @@ impl<'a> Machine<'a> {
                 Action::Back => {}
                 Action::Compute(seconds) if seconds > 0.0 => {
                     let seconds = seconds / self.setting.cpu_speed;
-                    (execution.since, execution.reason) = (self.now, Reason::Cpus(seconds));
+                    execution.wait_for(Reason::Cpus(seconds), self.now);
                     let thread = self.thread(at);
                     return self.processors.begin(self.now, thread, at, seconds);
                 }
                 Action::Wait(seconds) if seconds > 0.0 => return self.wait(at, seconds),
                 Action::Sleep(seconds) if seconds > 0.0 => {
-                    let late = if self.threads.is_loop() { 0.0 } else { TICK / 2.0 - SLACK };
-                    return self.wait(at, (seconds - late).max(0.0));
+                    let until = self.now + seconds;
+                    let wakes = if self.threads.is_loop() { (until / TICK).ceil() * TICK } else { until + SLACK };
+                    return self.wait(at, wakes - self.now);
                 }
                 Action::Compute(_) | Action::Wait(_) | Action::Sleep(_) => {}
                 Action::Acquire(lock, mode) => {
@@ -409,6 +364,7 @@ impl<'a> Machine<'a> {
                     self.release(lock);
                 }
                 Action::Fork(fork) => self.fork(at, fork),
+                Action::Start(fork) => self.start(at, fork),
             }
         }
     }
@@ -455,8 +411,7 @@ impl<'a> Machine<'a> {
 
     /// Goes to the end of the queue of its loop.
     fn park_ready(&mut self, at: usize, thread: usize) {
-        let execution = &mut self.executions[at];
-        (execution.since, execution.reason) = (self.now, Reason::Threads);
+        self.executions[at].wait_for(Reason::Threads, self.now);
         self.threads.ready(thread, Ready::GaveWay, Begins::Execution(at));
         self.leave(thread, self.thread(at));
     }
@@ -479,9 +434,8 @@ impl<'a> Machine<'a> {
     /// It has done what it did beside its loop.
     fn come_back(&mut self, at: usize) {
         let beside = self.thread(at);
-        let execution = &mut self.executions[at];
-        execution.is_beside = false;
-        (execution.since, execution.reason) = (self.now, Reason::Threads);
+        self.executions[at].is_beside = false;
+        self.executions[at].wait_for(Reason::Threads, self.now);
         self.count(at, true);
         if let Place::Thread(thread) = self.executions[at].place {
             self.threads.ready(thread, Ready::Woken, Begins::Execution(at));
@@ -496,7 +450,7 @@ impl<'a> Machine<'a> {
         let on = self.thread(at);
         self.count(at, matches!(reason, Reason::Constraint(_)));
         let execution = &mut self.executions[at];
-        (execution.since, execution.reason) = (self.now, reason);
+        execution.wait_for(reason, self.now);
         match execution.place {
             Place::Thread(thread) if self.threads.is_loop() && !execution.is_beside => self.leave(thread, on),
             _ => self.processors.leave(self.now, on),
@@ -509,17 +463,15 @@ impl<'a> Machine<'a> {
         match self.executions[at].place {
             Place::Thread(thread) if self.threads.is_loop() && !self.executions[at].is_beside => {
                 self.count(at, true);
-                let execution = &mut self.executions[at];
-                (execution.since, execution.reason) = (self.now, Reason::Threads);
+                self.executions[at].wait_for(Reason::Threads, self.now);
                 self.threads.ready(thread, Ready::Woken, Begins::Execution(at));
                 self.occupy();
             }
             _ => {
-                // Who is woken for a lock mostly comes to a processor that works, which is hardly more than a change
-                // of threads.
+                // On a processor that works, it is hardly more than a change of threads.
                 let is_lock = matches!(self.executions[at].reason, Reason::Constraint(_));
-                self.do_first(at, if is_lock { self.switches.clone() } else { self.wakes.clone() });
-                self.processors.wake(self.now, self.thread(at), self.waker);
+                let is_idle = self.processors.wake(self.now, self.thread(at), self.waker);
+                self.do_first(at, if is_lock && !is_idle { self.switches.clone() } else { self.wakes.clone() });
                 self.runnable.push_back(at);
             }
         }
@@ -527,7 +479,7 @@ impl<'a> Machine<'a> {
 
     /// It does this before it goes on.
     fn do_first(&mut self, at: usize, actions: Actions) {
-        self.executions[at].frames.push(Frame { actions, at: 0, branch: None });
+        self.executions[at].do_first(actions);
     }
 
     /// Notes how long it has waited.
@@ -598,19 +550,8 @@ impl<'a> Machine<'a> {
     fn occupy(&mut self) {
         while let Some(thread) = self.threads.woken(self.now) {
             let looks = [self.wakes[0].clone(), Action::Look].into();
-            let at = self.execution(Execution {
-                source: 0,
-                arrived: self.now,
-                frames: vec![Frame { actions: looks, at: 0, branch: None }],
-                place: Place::Thread(thread),
-                is_beside: false,
-                then: None,
-                is_branch: true,
-                holds: 0,
-                is_counted: false,
-                since: self.now,
-                reason: Reason::Threads,
-            });
+            let woken = Execution::new(0, self.now, Place::Thread(thread), looks);
+            let at = self.execution(Execution { is_branch: true, ..woken });
             self.processors.wake(self.now, self.thread(at), self.waker);
             self.runnable.push_back(at);
         }
@@ -618,7 +559,7 @@ impl<'a> Machine<'a> {
             match self.begun(thread, begins) {
                 Some(at) => {
                     match self.setting.runtime {
-                        Runtime::Thread => self.do_first(at, self.thread_cost.clone()),
+                        Runtime::Thread => self.do_first(at, self.beginning.clone()),
                         _ if slept => self.do_first(at, self.wakes.clone()),
                         _ => {}
                     }
@@ -641,19 +582,9 @@ impl<'a> Machine<'a> {
             return None;
         };
         let Execution { source, arrived, place, .. } = self.executions[parent];
-        Some(self.execution(Execution {
-            source,
-            arrived,
-            frames: vec![Frame { actions, at: 0, branch: Some((fork, branch)) }],
-            place,
-            is_beside: false,
-            then: None,
-            is_branch: true,
-            holds: 0,
-            is_counted: false,
-            since: self.now,
-            reason: Reason::Threads,
-        }))
+        let frames = vec![Frame { actions, at: 0, branch: Some((fork, branch)) }];
+        let made = Execution::new(source, self.now, place, [].into());
+        Some(self.execution(Execution { arrived, frames, is_branch: true, ..made }))
     }
 
     fn fork(&mut self, parent: usize, fork: Fork) {
@@ -677,19 +608,28 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// One offers to other threads what could begin.
+    /// One offers to other threads what could begin, or makes a thread for each.
     fn offer(&mut self, by: usize, fork: usize) {
         let forked = &mut self.forks[fork];
         let Place::Thread(thread) = self.executions[forked.parent].place else { return };
         let more = forked.ready().saturating_sub(forked.offered);
         forked.offered += more;
-        if self.setting.runtime == Runtime::Thread && more > 0 {
-            self.do_first(by, [Action::Compute(more as f64 * self.making)].into());
+        if self.setting.runtime == Runtime::Thread {
+            let for_each = || [self.making.clone(), Action::Start(fork)];
+            return self.do_first(by, (0..more).flat_map(|_| for_each()).collect());
         }
         for _ in 0..more {
             self.threads.offer(thread, fork);
         }
         self.occupy();
+    }
+
+    /// A thread for a branch is made, by this one.
+    fn start(&mut self, by: usize, fork: usize) {
+        if let Place::Thread(thread) = self.executions[by].place {
+            self.threads.offer(thread, fork);
+            self.occupy();
+        }
     }
 
     /// A branch has ended: whether the one that ran it goes on.
@@ -731,16 +671,15 @@ impl<'a> Machine<'a> {
     /// An execution has done all: a source hands its flow on, others leave their thread.
     fn end(&mut self, at: usize) {
         let on = self.thread(at);
-        let Execution { source, arrived, place, is_branch, .. } = self.executions[at];
+        let Execution { source, arrived, place, is_branch, is_over, .. } = self.executions[at];
         let then = self.executions[at].then.take();
         match place {
             Place::Source => {
                 self.sources[source].is_busy = false;
                 match then {
                     Some(actions) => {
-                        let execution = &mut self.executions[at];
-                        execution.frames.push(Frame { actions, at: 0, branch: None });
-                        (execution.since, execution.reason) = (self.now, Reason::Threads);
+                        self.do_first(at, actions);
+                        self.executions[at].wait_for(Reason::Threads, self.now);
                         self.threads.begin(at);
                         self.produce(source);
                         self.occupy();
@@ -754,10 +693,15 @@ impl<'a> Machine<'a> {
             }
             Place::Thread(thread) => {
                 self.count(at, false);
-                if !is_branch {
+                if !is_branch && !is_over {
                     let is_seen = self.setting.seen.is_none_or(|seen| seen == source);
                     self.observer.flow_ended(is_seen.then_some(self.now - arrived));
                     self.over(source);
+                }
+                if self.setting.runtime == Runtime::Thread && !is_over {
+                    self.executions[at].is_over = true;
+                    self.do_first(at, self.ending.clone());
+                    return self.runnable.push_back(at);
                 }
                 self.leave(thread, on);
             }

@@ -43,9 +43,11 @@ impl Processors {
     }
 
     /// This thread is to have a CPU from now on, and computes or leaves at this moment; `by` has woken it, or a timer.
-    pub fn wake(&mut self, now: f64, thread: usize, by: Option<usize>) {
-        if let Self::Turns(turns) = self {
-            turns.wake(now, thread, by);
+    /// Whether it comes to one that is idle.
+    pub fn wake(&mut self, now: f64, thread: usize, by: Option<usize>) -> bool {
+        match self {
+            Self::Equal(_) => false,
+            Self::Turns(turns) => turns.wake(now, thread, by),
         }
     }
 
