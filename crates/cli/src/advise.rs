@@ -34,12 +34,16 @@ pub fn advise(arguments: &Advise, terminal: &Terminal) -> Result {
 
 /// Prints what the simulation says; gives what it says of faster nodes at the first point.
 fn simulate(simulated: &Simulated, arguments: &Advise, terminal: &Terminal) -> Result<Vec<(String, Interval)>> {
-    let server = Server::read(simulated, !arguments.json, terminal)?;
+    let server = Server::read(simulated, terminal)?;
     let flow = server.flow()?;
+    let loads = server.loads(simulated)?;
+    if !arguments.json {
+        server.tell_assumed(terminal)?;
+    }
     let left = 1.0 - f64::from(arguments.faster) / 100.0;
     let mut first = vec![];
     for cpus in &simulated.cpus {
-        for load in &server.loads {
+        for load in &loads {
             let setting = setting(simulated, &server, flow, *cpus, *load);
             let all = advices(flow, &server.estimates, &setting, left, simulated.seed);
             let faster = arguments.faster;

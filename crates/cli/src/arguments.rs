@@ -294,6 +294,7 @@ pub enum Picture {
 #[command(after_help = "\
 Examples: flux sim image.flux --estimates image.estimates --cpus 1,2,4 --rate 10,20,40
           flux sim hello.flux -e 'Work=exponential(2ms) + wait 5ms' --clients 10,100 --think 1s --plot hello.svg
+          flux sim image.flux --profile image.json --cpus 1,2,4,8 --p99 100ms
 
 An estimate says of a node how long it takes (12ms, exponential(12ms), lognormal(12ms, 0.5), uniform(1ms, 3ms), wait \
 5ms, several with +) and how often it fails (1ms, fails 2%), of a predicate type how often it holds (80%), of a \
@@ -311,6 +312,9 @@ pub struct Sim {
     /// Draw throughput and latency over the load.
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
+    /// Find the load up to which 99 % of the flows take no longer than this: a time as 100ms.
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["rate", "clients", "plot"])]
+    pub p99: Option<String>,
 }
 
 /// `flux advise`

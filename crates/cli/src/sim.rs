@@ -10,6 +10,7 @@ use flux_ir::program::{ConstraintId, Origin};
 use flux_sim::estimates::{Estimates, distribution};
 use flux_sim::interval::Interval;
 use flux_sim::measured::measured;
+use flux_sim::most_load::most_load;
 use flux_sim::plot;
 use flux_sim::predict::{Limiting, Prediction, predict};
 use flux_sim::random::Distribution;
@@ -42,8 +43,6 @@ pub struct Server {
     program: Program,
     /// What is expected of it.
     pub estimates: Estimates,
-    /// The loads that are asked for.
-    pub loads: Vec<Load>,
     think: Distribution,
     /// How flows come that come by themselves; where there is none, independent of each other.
     recorded: Option<Recorded>,
@@ -52,40 +51,54 @@ pub struct Server {
 }
 
 impl Server {
-    /// Reads a program and what is expected of it; says what is taken for granted where that is to be `noted`.
-    pub fn read(arguments: &Simulated, noted: bool, terminal: &Terminal) -> Result<Self> {
+    /// Reads a program and what is expected of it.
+    pub fn read(arguments: &Simulated, terminal: &Terminal) -> Result<Self> {
         let program = compile(&arguments.program)?;
         program.report(Notes::Hidden, terminal)?;
         let flow = program.compilation.flow.as_ref().ok_or(Failure::Program)?;
         let estimates = estimates(arguments, flow)?;
         let recorded = recorded(arguments)?;
-        let loads = loads(arguments, recorded.as_ref(), flow)?;
         let seen = arguments.of.as_deref().map(|name| source(name, flow)).transpose()?;
         let think = distribution(&arguments.think).ok_or_else(|| {
             Failure::usage(format!("`{}` is no time: write --think 100ms, or 'exponential(100ms)'", arguments.think))
         })?;
-        if noted {
-            for assumed in estimates.assumed(flow) {
-                terminal.show(&format!("note: {assumed}\n"));
-            }
-        }
-        Ok(Self { program, estimates, loads, think, recorded, seen })
+        Ok(Self { program, estimates, think, recorded, seen })
     }
 
     /// What its flows do.
     pub fn flow(&self) -> Result<&Flow> {
         self.program.compilation.flow.as_ref().ok_or(Failure::Program)
     }
+
+    /// Says what is taken for granted.
+    pub fn tell_assumed(&self, terminal: &Terminal) -> Result {
+        for assumed in self.estimates.assumed(self.flow()?) {
+            terminal.show(&format!("note: {assumed}\n"));
+        }
+        Ok(())
+    }
+
+    /// The loads that are asked for.
+    pub fn loads(&self, arguments: &Simulated) -> Result<Vec<Load>> {
+        loads(arguments, self.recorded.as_ref(), self.flow()?)
+    }
 }
 
 /// Predicts how a program performs.
 pub fn sim(arguments: &Sim, terminal: &Terminal) -> Result {
-    let server = Server::read(&arguments.server, !arguments.json, terminal)?;
+    let server = Server::read(&arguments.server, terminal)?;
+    if let Some(limit) = &arguments.p99 {
+        return within(arguments, &server, limit, terminal);
+    }
     let flow = server.flow()?;
+    let loads = server.loads(&arguments.server)?;
+    if !arguments.json {
+        server.tell_assumed(terminal)?;
+    }
     let mut all = vec![];
-    let mut shown = vec![header(&server.loads)];
+    let mut shown = vec![header(&loads)];
     for cpus in &arguments.server.cpus {
-        for load in &server.loads {
+        for load in &loads {
             let setting = setting(&arguments.server, &server, flow, *cpus, *load);
             let of = predict(flow, &server.estimates, &setting, arguments.server.seed);
             let one = Predicted { cpus: *cpus, load: *load, of };
@@ -104,6 +117,35 @@ pub fn sim(arguments: &Sim, terminal: &Terminal) -> Result {
         Some(path) => std::fs::write(path, drawn(&flow.program.name, &arguments.server, &all))
             .map_err(|error| Failure::usage(format!("cannot write {}: {}", path.display(), plain(&error)))),
     }
+}
+
+/// Finds the load up to which nearly all flows take no longer than that.
+fn within(arguments: &Sim, server: &Server, limit: &str, terminal: &Terminal) -> Result {
+    let flow = server.flow()?;
+    let seconds = flux_sim::estimates::time(limit).filter(|seconds| *seconds > 0.0);
+    let seconds = seconds.ok_or_else(|| Failure::usage(format!("`{limit}` is no time: write --p99 100ms")))?;
+    if !has_others(flow) {
+        return Err(Failure::usage("all sources are timers, so no other load comes: leave out --p99"));
+    }
+    if !arguments.json {
+        server.tell_assumed(terminal)?;
+    }
+    let mut shown = vec![vec!["CPUs".to_owned(), format!("rate/s with p99 up to {limit}")]];
+    for cpus in &arguments.server.cpus {
+        let at = |rate| setting(&arguments.server, server, flow, *cpus, Load::Rate(rate));
+        let found = most_load(flow, &server.estimates, at, seconds, arguments.server.seed);
+        match arguments.json {
+            true => print(&format!("{}\n", json!({ "cpus": cpus, "p99": seconds, "rate": found.map(figure) }))),
+            false => {
+                let rate = found.map_or("none: one alone takes longer".to_owned(), |rate| number(rate, 1.0));
+                shown.push(vec![cpus.to_string(), rate]);
+            }
+        }
+    }
+    if !arguments.json {
+        print(&table(&shown));
+    }
+    Ok(())
 }
 
 /// What is in a file.
@@ -131,6 +173,11 @@ fn estimates(arguments: &Simulated, flow: &Flow) -> Result<Estimates> {
             missing.iter().map(|one| format!("--estimate {one}")).collect::<Vec<_>>().join(" ")
         ))),
     }
+}
+
+/// Whether there are sources that bring what comes from outside.
+fn has_others(flow: &Flow) -> bool {
+    (0..flow.entries.len()).any(|source| !is_timer(flow, source))
 }
 
 /// Whether a source brings flows by itself.
@@ -167,8 +214,7 @@ fn loads(arguments: &Simulated, recorded: Option<&Recorded>, flow: &Flow) -> Res
     let as_recorded = recorded.filter(|_| arguments.rate.is_empty()).map(Recorded::rate);
     let rates = arguments.rate.iter().copied().chain(as_recorded).map(Load::Rate);
     let loads: Vec<_> = rates.chain(arguments.clients.iter().map(|clients| Load::Clients(*clients))).collect();
-    let has_others = (0..flow.entries.len()).any(|source| !is_timer(flow, source));
-    match (loads.is_empty(), has_others) {
+    match (loads.is_empty(), has_others(flow)) {
         (true, true) => Err(Failure::usage("say what load comes: --rate 100 (flows a second), or --clients 20")),
         (true, false) => Ok(vec![Load::Timers]),
         (false, false) => Err(Failure::usage("all sources are timers, so no other load comes: leave out --rate")),
@@ -293,8 +339,11 @@ pub fn table(rows: &[Vec<String>]) -> String {
     rows.iter().map(line).collect()
 }
 
+fn figure(interval: Interval) -> Value {
+    json!({ "mean": interval.mean, "within": interval.within })
+}
+
 fn object(flow: &Flow, one: &Predicted) -> Value {
-    let figure = |interval: Interval| json!({ "mean": interval.mean, "within": interval.within });
     let of = &one.of;
     let latency = |interval| if of.overloaded { Value::Null } else { figure(interval) };
     let limit =

@@ -186,7 +186,8 @@ fn its_pages_tell_what_flows_take() {
         slow.get_ref().write_all(b"slow\n").unwrap();
         wait_for("the flow that rests", || {
             let flows = asked.json("/flows");
-            flows["flows"].as_array().unwrap().iter().find(|flow| flow["node"] == "Rest").map(|_| ())
+            let resting = flows["flows"].as_array().unwrap().iter().find(|flow| flow["node"] == "Rest");
+            resting.map(|flow| assert_eq!(flow["holds"], serde_json::json!(["rest"]), "{runtime:?}"))
         });
         asked.server.terminate();
         let health = |asked: &Asked| asked.page(&["-w", "%{http_code}"], "/healthz");

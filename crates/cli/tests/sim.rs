@@ -49,6 +49,45 @@ fn the_page_shows_what_is_printed() {
     }
 }
 
+/// One of two CPUs more is a load of its own; at what is found the limit is just kept.
+#[test]
+fn the_load_is_found_up_to_which_a_limit_is_kept() {
+    let folder = example("p99");
+    let known = ["thumbs.flux", "--estimates", "thumbs.estimates", "--flows", "200", "--json"];
+    let of = |arguments: &[&str]| {
+        let (status, printed, said) = sim(&folder, &[&known[..], arguments].concat());
+        assert_eq!((status, said.as_str()), (Some(0), ""));
+        printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<serde_json::Value>>()
+    };
+    let found = of(&["--p99", "100ms", "--cpus", "1,2"]);
+    let rates: Vec<f64> = found.iter().map(|one| one["rate"]["mean"].as_f64().unwrap()).collect();
+    assert!(rates[1] > 1.5 * rates[0], "{rates:?}");
+    for (factor, keeps) in [(0.8, true), (1.25, false)] {
+        let at = of(&["--rate", &(rates[0] * factor).to_string()]);
+        let p99 = at[0]["p99"]["mean"].as_f64();
+        assert_eq!(p99.is_some_and(|p99| p99 <= 0.1), keeps, "{factor}: {p99:?}");
+    }
+    assert!(of(&["--p99", "1us"])[0]["rate"].is_null(), "one alone takes longer");
+    let (status, _, said) = sim(&folder, &[&known[..], &["--p99", "soon"]].concat());
+    assert_eq!((status, said.as_str()), (Some(2), "error: `soon` is no time: write --p99 100ms\n"));
+}
+
+/// Of the program alone, with the same estimates.
+#[test]
+fn a_constraint_is_simulated_as_the_program_has_it() {
+    let folder = example("constraints");
+    let source = std::fs::read_to_string(folder.join("thumbs.flux")).unwrap();
+    let mean = |cache: &str| {
+        std::fs::write(folder.join("thumbs.flux"), source.replace("{cache}", cache)).unwrap();
+        let load = ["--estimates", "thumbs.estimates", "--cpus", "2", "--rate", "200", "--flows", "1000", "--json"];
+        let (status, printed, said) = sim(&folder, &[&["thumbs.flux"][..], &load].concat());
+        assert_eq!(status, Some(0), "{cache}: {said}"); // which tells that some have only readers
+        serde_json::from_str::<serde_json::Value>(&printed).unwrap()["mean"]["mean"].as_f64().unwrap()
+    };
+    let [writes, reads, its_own] = ["{cache}", "{cache?}", "{store}"].map(mean);
+    assert!(reads < 0.4 * writes && its_own < 0.9 * writes, "{writes}, {reads}, {its_own}");
+}
+
 #[test]
 fn points_are_objects_and_lines() {
     let folder = example("objects");

@@ -17,6 +17,7 @@ mod fork;
 pub mod interval;
 pub mod machine;
 pub mod measured;
+pub mod most_load;
 pub mod observe;
 mod on_paths;
 pub mod plot;

@@ -125,8 +125,14 @@ pub struct Turns {
     announced: u64,
 }
 
-/// Two moments are the same that differ by less, in seconds.
+/// Two moments are the same that differ by less, in seconds, or by what is lost of them as it is long
+/// since the beginning.
 const SAME: f64 = 1e-12;
+
+fn same(at: f64) -> f64 {
+    SAME.max(8.0 * f64::EPSILON * at)
+}
+
 /// What decides who is ahead, but is no time.
 const MOMENT: f64 = 1e-9;
 
@@ -507,11 +513,11 @@ impl Turns {
         for cpu in 0..self.cpus.len() {
             let Some(current) = self.cpus[cpu].current else { continue };
             let thread = &mut self.threads[current];
-            if thread.left <= SAME && thread.computes.is_some() {
+            if thread.left <= same(now) && thread.computes.is_some() {
                 thread.left = 0.0;
                 return thread.computes.take();
             }
-            if self.phase(cpu) + self.cpus[cpu].tick as f64 * self.slices.tick <= now + SAME {
+            if self.phase(cpu) + self.cpus[cpu].tick as f64 * self.slices.tick <= now + same(now) {
                 self.cpus[cpu].tick = self.next_tick(cpu);
                 self.tick(cpu);
             }
@@ -567,6 +573,14 @@ mod tests {
                 (_, None) => return ended,
             }
         }
+    }
+
+    #[test]
+    fn what_begins_after_weeks_ends() {
+        let mut turns = Turns::new(1, LINUX, false);
+        turns.begin(5e6, 0, 0, 0.1e-3);
+        let (at, changes) = turns.announce().unwrap_or_default();
+        assert_eq!(turns.end(at, changes), Some(0));
     }
 
     #[test]

@@ -336,6 +336,23 @@ TEST(HoldKeys, RemembersNoKeysWhereTheyAreLeftOut)
     EXPECT_EQ(times.counts().distinct_keys, 1u) << "how many there are is no secret";
 }
 
+TEST(Hold, TellsWhatAFlowHoldsUntilItLetsGo)
+{
+    running own;
+    flux::keyed_lock accounts(0);
+    flux::program_lock basket(1);
+    {
+        const flux::hold outer(own.flow, basket, flux::mode::write);
+        EXPECT_EQ(own.flow.holds(), flux::set_of(1));
+        {
+            const flux::hold_keys two(own.flow, accounts, flux::key(flux::mode::write, 1), flux::key(flux::mode::read, 2));
+            EXPECT_EQ(own.flow.holds(), flux::set_of(0) | flux::set_of(1));
+        }
+        EXPECT_EQ(own.flow.holds(), flux::set_of(1));
+    }
+    EXPECT_EQ(own.flow.holds(), 0u);
+}
+
 TEST(Hold, TimesTheFirstHoldAndThenOneOfMany)
 {
     running one;

@@ -672,14 +672,17 @@ TEST(Event, TheWatchdogDoesNotNameANodeThatHasNoProcessor)
             }
         });
     }
+    // What the host of a virtual machine takes meanwhile is the node's own time, as the kernel knows no better.
+    std::atomic<bool> host_took_long{false};
     sample::work = [&](const sample::Listen_out &) {
         if (is_at(sample::node_Begin)) {
             const sched_param lowest{};
             sched_setaffinity(0, sizeof one, &one);
             sched_setscheduler(0, SCHED_IDLE, &lowest);
-            const auto until = own_processor_time() + 100us;
-            while (own_processor_time() < until) {
+            const auto begin = own_processor_time();
+            while (own_processor_time() < begin + 100us) {
             }
+            host_took_long = host_took_long || own_processor_time() > begin + 900us;
         }
     };
     sample::listen = sample::flows(5, [](int) { return plain(); });
@@ -691,9 +694,10 @@ TEST(Event, TheWatchdogDoesNotNameANodeThatHasNoProcessor)
         for (std::thread &each : others) {
             each.join();
         }
-        EXPECT_TRUE(running.facts().holds.empty());
+        EXPECT_TRUE(running.facts().holds.empty() || host_took_long);
     }
-    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_TRUE(said.empty() || host_took_long) << said;
 }
 
 } // namespace

@@ -61,7 +61,7 @@ TEST(Stragglers, AreListedByTheirSourcesAndNumbers)
     left.begin_look(start);
     left.see(sample::source_Spread, 3, sample::node_One);
     left.begin_look(start + 2s);
-    left.see(sample::source_Spread, 3, sample::node_One);
+    left.see(sample::source_Spread, 3, sample::node_One, flux::set_of(1));
     left.see(sample::source_Listen, 2, flux::no_node);
     const auto flows = left.flows();
     ASSERT_EQ(flows.size(), 2u);
@@ -69,6 +69,15 @@ TEST(Stragglers, AreListedByTheirSourcesAndNumbers)
     EXPECT_EQ(flows[0].node, flux::no_node);
     EXPECT_EQ(flows[1].flow, 3u);
     EXPECT_EQ(flows[1].time, 2s);
+    EXPECT_EQ(flows[0].holds, 0u);
+    EXPECT_EQ(flows[1].holds, 2u) << "what it holds now";
+}
+
+TEST(ConstraintSet, HasABitForEachOfTheFirst)
+{
+    EXPECT_EQ(flux::set_of(0), 1u);
+    EXPECT_NE(flux::set_of(61), flux::set_of(62));
+    EXPECT_EQ(flux::set_of(63), flux::set_of(64)) << "and one for all others";
 }
 
 TEST(Stragglers, AreDescribed)

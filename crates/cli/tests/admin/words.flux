@@ -19,3 +19,4 @@ Check (std::string line) => (std::string line);
 Excuse (std::string line, int error) => (std::string line);
 Count (std::string line) => (std::string line);
 atomic Count:{count};
+atomic Rest:{rest?};
