@@ -43,8 +43,8 @@ const SLACK: f64 = 50e-6;
 /// What it takes until a thread that was woken for a lock looks at it, once it has a CPU, in seconds.
 const SWITCH: f64 = 1e-6;
 
-/// The parts of what a thread takes for itself: what who makes it computes, and what it computes itself as it begins and
-/// as it ends, when its flow or its branch has ended (a Xeon with Linux 6.18).
+/// The parts of what a thread takes for itself: what who makes it computes, and what it computes itself as it begins,
+/// and as it ends, when its flow or its branch has ended (a Xeon with Linux 6.18).
 const MAKING: f64 = 0.6;
 const BEGINNING: f64 = 0.1;
 const ENDING: f64 = 0.3;

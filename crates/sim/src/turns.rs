@@ -326,8 +326,8 @@ impl Turns {
     }
 
     /// One has woken: if it is to run it does, but no third one, unless the one that runs has had its slice
-    /// (`check_preempt_wakeup_fair`). A new thread does not take its maker's CPU: of 668 that were made on it, in traces,
-    /// 4 did.
+    /// (`check_preempt_wakeup_fair`). A new thread does not take its maker's CPU: of 668 that were made on it 4 did, in
+    /// a trace.
     fn preempt(&mut self, cpu: usize, woken: usize, is_new: bool) {
         self.bring_up_to_date(cpu);
         let is_over = |current: usize| self.threads[current].virtual_time >= self.threads[current].protected;
@@ -392,8 +392,8 @@ impl Turns {
     }
 
     /// The CPU that a new thread comes to: an idle one, but where CPUs are kept idle, and who makes it is alone on its
-    /// own, which is not full, that one. If none is idle, it stays where it is made as long as that CPU had time left of late,
-    /// and goes where fewest are else (`sched_balance_find_dst_group`, whose `imbalance_pct` is 117).
+    /// own, which is not full, that one. If none is idle, it stays where it is made as long as that CPU had time left of
+    /// late, and goes where fewest are else (`sched_balance_find_dst_group`, whose `imbalance_pct` is 117).
     fn chosen_for_new(&self, by: Option<usize>) -> usize {
         let maker = self.cpu_of(by);
         let least = (0..self.cpus.len()).min_by_key(|at| self.cpus[*at].ready()).unwrap_or_default();

@@ -345,7 +345,8 @@ TEST(Hold, TellsWhatAFlowHoldsUntilItLetsGo)
         const flux::hold outer(own.flow, basket, flux::mode::write);
         EXPECT_EQ(own.flow.holds(), flux::set_of(1));
         {
-            const flux::hold_keys two(own.flow, accounts, flux::key(flux::mode::write, 1), flux::key(flux::mode::read, 2));
+            const flux::hold_keys two(own.flow, accounts, flux::key(flux::mode::write, 1),
+                                      flux::key(flux::mode::read, 2));
             EXPECT_EQ(own.flow.holds(), flux::set_of(0) | flux::set_of(1));
         }
         EXPECT_EQ(own.flow.holds(), flux::set_of(1));
