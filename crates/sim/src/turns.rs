@@ -392,12 +392,13 @@ impl Turns {
     }
 
     /// The CPU that a new thread comes to: an idle one, but where CPUs are kept idle, and who makes it is alone on its
-    /// own, which is not full, that one. If none is idle, it stays where it is made as long as that CPU had time left of
-    /// late, and goes where fewest are else (`sched_balance_find_dst_group`, whose `imbalance_pct` is 117).
+    /// own, which is not full, that one. If none is idle, it stays where it is made as long as that CPU had time left
+    /// of late, and goes where fewest are else (`sched_balance_find_dst_group`, whose `imbalance_pct` is 117).
     fn chosen_for_new(&self, by: Option<usize>) -> usize {
         let maker = self.cpu_of(by);
         let least = (0..self.cpus.len()).min_by_key(|at| self.cpus[*at].ready()).unwrap_or_default();
-        let is_packed = |own: &Cpu| self.slices.packs && own.waiting == 0 && fits(0.0, own.used_by_its_own.part());
+        let is_full = |own: &Cpu| !fits(0.0, own.used_by_its_own.part());
+        let is_packed = |own: &Cpu| self.slices.packs && own.waiting == 0 && !is_full(own);
         match maker {
             Some(own) if is_packed(&self.cpus[own]) => own,
             Some(own) if self.cpus[least].ready() > 0 && self.cpus[own].used.part() * 1.17 < 1.0 => own,
