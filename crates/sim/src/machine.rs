@@ -60,6 +60,8 @@ enum Event {
     Arrival(usize),
     /// An execution has waited for long enough.
     Woken(usize),
+    /// It has slept for long enough on a loop.
+    Due(usize),
     /// Somebody has computed what it had to, if the CPUs have changed so many times.
     Computed(u64),
 }
@@ -247,7 +249,8 @@ impl<'a> Machine<'a> {
                 }
                 self.arrive(source);
             }
-            Event::Woken(execution) => self.resume(execution),
+            Event::Woken(execution) => self.resume(execution, Ready::Woken),
+            Event::Due(execution) => self.resume(execution, Ready::Due),
             Event::Computed(changes) => {
                 if let Some(execution) = self.processors.end(self.now, changes) {
                     self.waited(execution);
@@ -340,11 +343,13 @@ impl<'a> Machine<'a> {
                     let thread = self.thread(at);
                     return self.processors.begin(self.now, thread, at, seconds);
                 }
-                Action::Wait(seconds) if seconds > 0.0 => return self.wait(at, seconds),
+                Action::Wait(seconds) if seconds > 0.0 => return self.wait(at, self.now + seconds, Event::Woken(at)),
                 Action::Sleep(seconds) if seconds > 0.0 => {
                     let until = self.now + seconds;
-                    let wakes = if self.threads.is_loop() { (until / TICK).ceil() * TICK } else { until + SLACK };
-                    return self.wait(at, wakes - self.now);
+                    return match self.threads.is_loop() {
+                        true => self.wait(at, (until / TICK).ceil() * TICK, Event::Due(at)),
+                        false => self.wait(at, until + SLACK, Event::Woken(at)),
+                    };
                 }
                 Action::Compute(_) | Action::Wait(_) | Action::Sleep(_) => {}
                 Action::Acquire(lock, mode) => {
@@ -369,17 +374,17 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn wait(&mut self, at: usize, seconds: f64) {
-        self.agenda.put(self.now + seconds, Event::Woken(at));
+    fn wait(&mut self, at: usize, until: f64, end: Event) {
+        self.agenda.put(until, end);
         self.park(at, Reason::Outside);
     }
 
     fn release(&mut self, lock: Lock) {
         match self.lock(lock).release() {
-            Passed::To(admitted) => admitted.into_iter().for_each(|one| self.resume(one)),
+            Passed::To(admitted) => admitted.into_iter().for_each(|one| self.resume(one, Ready::Woken)),
             Passed::Wakes(one) => {
                 self.do_first(one, [Action::TryAgain(lock)].into());
-                self.resume(one);
+                self.resume(one, Ready::Woken);
             }
         }
     }
@@ -392,7 +397,7 @@ impl<'a> Machine<'a> {
             return false;
         }
         // Readers next to it came in with it.
-        taken.into_iter().filter(|one| *one != at).for_each(|one| self.resume(one));
+        taken.into_iter().filter(|one| *one != at).for_each(|one| self.resume(one, Ready::Woken));
         true
     }
 
@@ -457,14 +462,14 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// What it waited for has come.
-    fn resume(&mut self, at: usize) {
+    /// What it waited for has come; on a loop it is ready as this.
+    fn resume(&mut self, at: usize, how: Ready) {
         self.waited(at);
         match self.executions[at].place {
             Place::Thread(thread) if self.threads.is_loop() && !self.executions[at].is_beside => {
                 self.count(at, true);
                 self.executions[at].wait_for(Reason::Threads, self.now);
-                self.threads.ready(thread, Ready::Woken, Begins::Execution(at));
+                self.threads.ready(thread, how, Begins::Execution(at));
                 self.occupy();
             }
             _ => {
@@ -639,7 +644,7 @@ impl<'a> Machine<'a> {
         let parent = forked.parent;
         if forked.is_over() {
             if parent != at && std::mem::take(&mut forked.parent_waits) {
-                self.resume(parent);
+                self.resume(parent, Ready::Woken);
             }
             self.forget(fork);
             return true;

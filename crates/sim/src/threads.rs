@@ -19,9 +19,14 @@ pub enum Runtime {
 /// A loop goes on with the flow that it has for so many seconds, if that does not wait before.
 const SLICE: f64 = 100e-6;
 
+/// A loop looks whose time has come when it has nothing else to do, or has not looked for so many seconds.
+const BATCH: f64 = 500e-6;
+
 /// What can run on a loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ready {
+    /// It slept, and its time has come: it is woken when its loop looks.
+    Due,
     /// It waited for something that has come.
     Woken,
     /// A branch of one that has begun.
@@ -71,6 +76,8 @@ struct Loop {
     /// New flows, which others may take away, and how many of them have begun, here or elsewhere.
     inbox: VecDeque<Begins>,
     begun: u64,
+    due: VecDeque<Begins>,
+    looked_at: f64,
     woken: VecDeque<Begins>,
     branches: VecDeque<Begins>,
     /// With how many new flows are to have begun before.
@@ -108,6 +115,14 @@ impl Loop {
         self.woken.pop_front()
     }
 
+    /// Wakes those whose time has come, if it is to look.
+    fn look(&mut self, now: f64) {
+        if now - self.looked_at >= BATCH || self.is_empty() {
+            self.looked_at = now;
+            self.woken.append(&mut self.due);
+        }
+    }
+
     /// Takes out the new flow that has waited for longest.
     fn take_new(&mut self) -> Option<Begins> {
         self.inbox.pop_front().inspect(|_| self.begun += 1)
@@ -118,6 +133,7 @@ impl Loop {
         self.present + self.inbox.len()
     }
 
+    /// Whether nothing can run, but for those whose time has come.
     fn is_empty(&self) -> bool {
         self.inbox.is_empty() && self.woken.is_empty() && self.branches.is_empty() && self.gave_way.is_empty()
     }
@@ -176,6 +192,7 @@ impl Threads {
         let one = &mut self.loops[thread];
         let after = one.begun + one.inbox.len() as u64;
         match how {
+            Ready::Due => one.due.push_back(what),
             Ready::Woken => one.woken.push_back(what),
             Ready::Branch => one.branches.push_back(what),
             Ready::GaveWay => one.gave_way.push_back((after, what)),
@@ -244,9 +261,11 @@ impl Threads {
         for at in 0..self.loops.len() {
             let own = self.loops[at].load();
             let steal = |other: &mut Loop| if other.load() > own + 1 { other.take_new() } else { None };
-            if !self.loops[at].is_running
-                && let Some(begins) = self.loops[at].next().or_else(|| self.loops.iter_mut().find_map(steal))
-            {
+            if self.loops[at].is_running {
+                continue;
+            }
+            self.loops[at].look(now);
+            if let Some(begins) = self.loops[at].next().or_else(|| self.loops.iter_mut().find_map(steal)) {
                 let slept = self.loops[at].since < now;
                 (self.loops[at].is_running, self.loops[at].since) = (true, now);
                 return Some((at, begins, slept));
