@@ -132,6 +132,9 @@ fn within(arguments: &Sim, server: &Server, limit: &str, terminal: &Terminal) ->
     }
     let mut shown = vec![vec!["CPUs".to_owned(), format!("rate/s with p99 up to {limit}")]];
     for cpus in &arguments.server.cpus {
+        if !arguments.json {
+            terminal.progress("Simulating", &format!("{cpus} {}", if *cpus == 1 { "CPU" } else { "CPUs" }));
+        }
         let at = |rate| setting(&arguments.server, server, flow, *cpus, Load::Rate(rate));
         let found = most_load(flow, &server.estimates, at, seconds, arguments.server.seed);
         match arguments.json {

@@ -311,3 +311,29 @@ impl Threads {
         self.busy
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a loop does at this moment, having done what it had.
+    fn next(threads: &mut Threads, now: f64) -> Option<Begins> {
+        threads.leave(now, 0);
+        threads.next(now).map(|(_, begins, _)| begins)
+    }
+
+    #[test]
+    fn a_busy_loop_sees_whose_time_has_come_when_it_has_not_looked_for_long() {
+        let mut threads = Threads::new(Runtime::Event(1));
+        threads.begin(0);
+        threads.next(0.0);
+        threads.ready(0, Ready::Due, Begins::Execution(1));
+        threads.ready(0, Ready::Branch, Begins::Execution(2));
+        assert_eq!(next(&mut threads, 1e-4), Some(Begins::Execution(2)), "it goes on with what it knows of");
+        assert_eq!(next(&mut threads, 2e-4), Some(Begins::Execution(1)), "it has nothing else");
+        threads.ready(0, Ready::Due, Begins::Execution(3));
+        (4..6).for_each(|branch| threads.ready(0, Ready::Branch, Begins::Execution(branch)));
+        let order = [8e-4, 9e-4, 10e-4].map(|now| next(&mut threads, now));
+        assert_eq!(order, [4, 3, 5].map(|at| Some(Begins::Execution(at))), "each second turn is of those woken");
+    }
+}
