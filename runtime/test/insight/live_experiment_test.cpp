@@ -110,15 +110,20 @@ TEST(LiveExperiment, InEverySecondSliceNoFlowIsTimed)
     EXPECT_FALSE(running.all.times().leaves_out());
 }
 
-// Two threads, and a node in a constraint of which only one flow has its turn. Nodes sleep, so a busy machine does no
-// harm.
-double rate_with(std::chrono::microseconds before, std::chrono::microseconds in_constraint,
+// How much slower all of an experiment is, and longer: a busy machine is late by so much less of it.
+struct scaled {
+    int by = 1;
+    std::chrono::microseconds operator()(std::chrono::microseconds time) const { return by * time; }
+};
+
+// Two threads, and a node in a constraint of which only one flow has its turn. Nodes sleep, so they need no processor.
+double rate_with(std::chrono::microseconds before, std::chrono::microseconds in_constraint, scaled scale,
                  const std::function<void(sample::running_source &)> &meanwhile)
 {
     sample::work = [=](const sample::Listen_out &) {
         const flux::node_number at = flux::running_flow->position();
         const auto time = at == sample::node_One ? in_constraint : at == sample::node_Begin ? before : 300us;
-        flux::sleep_for(at == sample::node_Choose ? 0us : time);
+        flux::sleep_for(at == sample::node_Choose ? 0us : scale(time));
     };
     sample::listen = [](sample::Listen_out &out) {
         out = sample::Listen_out{1, 2, -1};
@@ -174,10 +179,10 @@ TEST(LiveExperiment, WhoHoldsAConstraintPaysBeforeItLetsGo)
     all->speed_up().end();
 }
 
-double said_of(sample::node node, sample::running_source &running)
+double said_of(sample::node node, sample::running_source &running, scaled scale)
 {
     flux::live_experiment experiment(running.all);
-    experiment.begin({node, 25, 80ms, 8});
+    experiment.begin({node, 25, scale.by * 80ms, 8});
     while (experiment.slices().size() < 8) {
         std::this_thread::sleep_for(5ms);
     }
@@ -186,17 +191,17 @@ double said_of(sample::node node, sample::running_source &running)
 
 TEST(LiveExperiment, SaysWhatABottleneckThatIsTrulyFasterGives)
 {
-    const auto wait = [](sample::running_source &) { std::this_thread::sleep_for(300ms); };
     double found = 0;
     double said = 0;
     double said_of_other = 0;
-    // Where others have the processors meanwhile, once more.
-    for (int tries = 0; tries < 5; ++tries) {
-        const double before = rate_with(1200us, 4000us, wait);
-        found = rate_with(1200us, 3000us, wait) / before;
-        rate_with(1200us, 4000us, [&](sample::running_source &running) {
-            said = 1 + said_of(sample::node_One, running);
-            said_of_other = 1 + said_of(sample::node_Begin, running);
+    // Where others have the processors meanwhile, once more, and slower.
+    for (scaled scale; scale.by <= 32; scale.by *= 2) {
+        const auto wait = [scale](sample::running_source &) { std::this_thread::sleep_for(scale(300ms)); };
+        const double before = rate_with(1200us, 4000us, scale, wait);
+        found = rate_with(1200us, 3000us, scale, wait) / before;
+        rate_with(1200us, 4000us, scale, [&](sample::running_source &running) {
+            said = 1 + said_of(sample::node_One, running, scale);
+            said_of_other = 1 + said_of(sample::node_Begin, running, scale);
         });
         if (found > 1.2 && std::abs(said / found - 1) <= 0.15 && std::abs(said_of_other - 1) <= 0.06) {
             break;
