@@ -196,7 +196,7 @@ fn checks_leave_a_server_out_before_anybody_asks_it() {
         let backends = [start("a"), start("b")];
         // A no-operation, and how its answer begins.
         let probe = format!("\\x80\\x0a{}", "\\0".repeat(22));
-        let bound = format!("check \"{probe}\" expects \"\\x81\\x0a\" every 20ms back after 2");
+        let bound = format!("check \"{probe}\" expects \"\\x81\\x0a\" every 500ms back after 2");
         let server = proxy(&[&backends[0], &backends[1]], &bound, loops);
         wait_for("checks", || (backends[0].requests() > 2 && backends[1].requests() > 2).then_some(()));
         backends[0].fall();
