@@ -10,7 +10,7 @@ use crate::processors::Processors;
 use crate::random::{Distribution, Random};
 use crate::script::{Action, Actions, Fork, Lock, Script, Workload};
 use crate::setting::{Arrivals, Setting};
-use crate::threads::{Begins, Ready, Runtime, Threads};
+use crate::threads::{Begins, Ready, Runtime, SLACK, Threads};
 use std::collections::VecDeque;
 
 /// Runs a server until enough flows have ended.
@@ -37,9 +37,6 @@ const MOST_FLOWS: usize = 1024;
 /// What sleeps on event loops are rounded up to, in seconds (`runtime/include/flux/waiting/timer_wheel.hpp`).
 const TICK: f64 = 1e-3;
 
-/// How much later a thread wakes than it asked for, in seconds (`PR_SET_TIMERSLACK`).
-const SLACK: f64 = 50e-6;
-
 /// What it takes until a thread that was woken for a lock looks at it, once it has a CPU, in seconds.
 const SWITCH: f64 = 1e-6;
 
@@ -62,6 +59,8 @@ enum Event {
     Woken(usize),
     /// It has slept for long enough on a loop.
     Due(usize),
+    /// A loop has slept for long enough, if nothing has woken it before.
+    LoopWakes,
     /// Somebody has computed what it had to, if the CPUs have changed so many times.
     Computed(u64),
 }
@@ -249,8 +248,9 @@ impl<'a> Machine<'a> {
                 }
                 self.arrive(source);
             }
-            Event::Woken(execution) => self.resume(execution, Ready::Woken),
-            Event::Due(execution) => self.resume(execution, Ready::Due),
+            Event::Woken(execution) => self.resume(execution),
+            Event::Due(execution) => self.resume_due(execution),
+            Event::LoopWakes => self.occupy(),
             Event::Computed(changes) => {
                 if let Some(execution) = self.processors.end(self.now, changes) {
                     self.waited(execution);
@@ -346,7 +346,7 @@ impl<'a> Machine<'a> {
                 Action::Wait(seconds) if seconds > 0.0 => return self.wait(at, self.now + seconds, Event::Woken(at)),
                 Action::Sleep(seconds) if seconds > 0.0 => {
                     let until = self.now + seconds;
-                    return match self.threads.is_loop() {
+                    return match self.threads.is_loop() && !execution.is_beside {
                         true => self.wait(at, (until / TICK).ceil() * TICK, Event::Due(at)),
                         false => self.wait(at, until + SLACK, Event::Woken(at)),
                     };
@@ -381,10 +381,10 @@ impl<'a> Machine<'a> {
 
     fn release(&mut self, lock: Lock) {
         match self.lock(lock).release() {
-            Passed::To(admitted) => admitted.into_iter().for_each(|one| self.resume(one, Ready::Woken)),
+            Passed::To(admitted) => admitted.into_iter().for_each(|one| self.resume(one)),
             Passed::Wakes(one) => {
                 self.do_first(one, [Action::TryAgain(lock)].into());
-                self.resume(one, Ready::Woken);
+                self.resume(one);
             }
         }
     }
@@ -397,7 +397,7 @@ impl<'a> Machine<'a> {
             return false;
         }
         // Readers next to it came in with it.
-        taken.into_iter().filter(|one| *one != at).for_each(|one| self.resume(one, Ready::Woken));
+        taken.into_iter().filter(|one| *one != at).for_each(|one| self.resume(one));
         true
     }
 
@@ -456,29 +456,45 @@ impl<'a> Machine<'a> {
         self.count(at, matches!(reason, Reason::Constraint(_)));
         let execution = &mut self.executions[at];
         execution.wait_for(reason, self.now);
-        match execution.place {
-            Place::Thread(thread) if self.threads.is_loop() && !execution.is_beside => self.leave(thread, on),
-            _ => self.processors.leave(self.now, on),
+        match self.own_loop(at) {
+            Some(thread) => self.leave(thread, on),
+            None => self.processors.leave(self.now, on),
         }
     }
 
-    /// What it waited for has come; on a loop it is ready as this.
-    fn resume(&mut self, at: usize, how: Ready) {
+    /// What it waited for has come.
+    fn resume(&mut self, at: usize) {
         self.waited(at);
+        if let Some(thread) = self.own_loop(at) {
+            self.count(at, true);
+            self.executions[at].wait_for(Reason::Threads, self.now);
+            self.threads.ready(thread, Ready::Woken, Begins::Execution(at));
+            return self.occupy();
+        }
+        // On a processor that works, it is hardly more than a change of threads.
+        let is_lock = matches!(self.executions[at].reason, Reason::Constraint(_));
+        let is_idle = self.processors.wake(self.now, self.thread(at), self.waker);
+        self.do_first(at, if is_lock && !is_idle { self.switches.clone() } else { self.wakes.clone() });
+        self.runnable.push_back(at);
+    }
+
+    /// It has slept for long enough, which its loop sees when it looks.
+    fn resume_due(&mut self, at: usize) {
+        let Some(thread) = self.own_loop(at) else { return self.resume(at) };
+        self.waited(at);
+        self.count(at, true);
+        self.executions[at].wait_for(Reason::Threads, self.now);
+        if let Some(wakes_at) = self.threads.due(thread, Begins::Execution(at), self.now) {
+            self.agenda.put(wakes_at, Event::LoopWakes);
+        }
+        self.occupy();
+    }
+
+    /// The loop that it runs on, unless it has a thread.
+    fn own_loop(&self, at: usize) -> Option<usize> {
         match self.executions[at].place {
-            Place::Thread(thread) if self.threads.is_loop() && !self.executions[at].is_beside => {
-                self.count(at, true);
-                self.executions[at].wait_for(Reason::Threads, self.now);
-                self.threads.ready(thread, how, Begins::Execution(at));
-                self.occupy();
-            }
-            _ => {
-                // On a processor that works, it is hardly more than a change of threads.
-                let is_lock = matches!(self.executions[at].reason, Reason::Constraint(_));
-                let is_idle = self.processors.wake(self.now, self.thread(at), self.waker);
-                self.do_first(at, if is_lock && !is_idle { self.switches.clone() } else { self.wakes.clone() });
-                self.runnable.push_back(at);
-            }
+            Place::Thread(thread) if self.threads.is_loop() && !self.executions[at].is_beside => Some(thread),
+            _ => None,
         }
     }
 
@@ -644,7 +660,7 @@ impl<'a> Machine<'a> {
         let parent = forked.parent;
         if forked.is_over() {
             if parent != at && std::mem::take(&mut forked.parent_waits) {
-                self.resume(parent, Ready::Woken);
+                self.resume(parent);
             }
             self.forget(fork);
             return true;

@@ -22,11 +22,12 @@ const SLICE: f64 = 100e-6;
 /// A loop looks whose time has come when it has nothing else to do, or has not looked for so many seconds.
 const BATCH: f64 = 500e-6;
 
+/// How much later a thread wakes than it asked for, in seconds (`PR_SET_TIMERSLACK`).
+pub const SLACK: f64 = 50e-6;
+
 /// What can run on a loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ready {
-    /// It slept, and its time has come: it is woken when its loop looks.
-    Due,
     /// It waited for something that has come.
     Woken,
     /// A branch of one that has begun.
@@ -69,6 +70,8 @@ pub struct Threads {
 #[derive(Default, Debug)]
 struct Loop {
     is_running: bool,
+    /// Whether it has found nothing since it last ran: then it sleeps, and has no turn until there is something.
+    is_asleep: bool,
     /// Since when it has what runs, or has nothing.
     since: f64,
     /// How many have something to do here, also if they wait for a constraint.
@@ -76,7 +79,9 @@ struct Loop {
     /// New flows, which others may take away, and how many of them have begun, here or elsewhere.
     inbox: VecDeque<Begins>,
     begun: u64,
+    /// Whose time has come. If it did so while the loop slept, that wakes at `wakes_at` if nothing else wakes it.
     due: VecDeque<Begins>,
+    wakes_at: f64,
     looked_at: f64,
     woken: VecDeque<Begins>,
     branches: VecDeque<Begins>,
@@ -91,6 +96,10 @@ struct Loop {
 impl Loop {
     /// Takes out what is next.
     fn next(&mut self) -> Option<Begins> {
+        let is_empty = self.is_empty();
+        if std::mem::replace(&mut self.is_asleep, is_empty) && is_empty {
+            return None;
+        }
         self.was_woken = !self.was_woken;
         if self.was_woken
             && let Some(woken) = self.woken.pop_front()
@@ -117,7 +126,11 @@ impl Loop {
 
     /// Wakes those whose time has come, if it is to look.
     fn look(&mut self, now: f64) {
-        if now - self.looked_at >= BATCH || self.is_empty() {
+        let is_empty = self.is_empty();
+        if is_empty && now < self.wakes_at {
+            return;
+        }
+        if now - self.looked_at >= BATCH || is_empty {
             self.looked_at = now;
             self.woken.append(&mut self.due);
         }
@@ -187,12 +200,22 @@ impl Threads {
         }
     }
 
+    /// The time has come for which one slept that was on this loop. When that wakes, where it is asleep.
+    pub fn due(&mut self, thread: usize, what: Begins, now: f64) -> Option<f64> {
+        let one = &mut self.loops[thread];
+        let is_first = one.due.is_empty() && !one.is_running;
+        one.due.push_back(what);
+        is_first.then(|| {
+            one.wakes_at = now + SLACK;
+            one.wakes_at
+        })
+    }
+
     /// One that was on this loop can go on, for this.
     pub fn ready(&mut self, thread: usize, how: Ready, what: Begins) {
         let one = &mut self.loops[thread];
         let after = one.begun + one.inbox.len() as u64;
         match how {
-            Ready::Due => one.due.push_back(what),
             Ready::Woken => one.woken.push_back(what),
             Ready::Branch => one.branches.push_back(what),
             Ready::GaveWay => one.gave_way.push_back((after, what)),
@@ -267,7 +290,8 @@ impl Threads {
             self.loops[at].look(now);
             if let Some(begins) = self.loops[at].next().or_else(|| self.loops.iter_mut().find_map(steal)) {
                 let slept = self.loops[at].since < now;
-                (self.loops[at].is_running, self.loops[at].since) = (true, now);
+                let one = &mut self.loops[at];
+                (one.is_running, one.is_asleep, one.since) = (true, false, now);
                 return Some((at, begins, slept));
             }
         }
@@ -327,13 +351,44 @@ mod tests {
         let mut threads = Threads::new(Runtime::Event(1));
         threads.begin(0);
         threads.next(0.0);
-        threads.ready(0, Ready::Due, Begins::Execution(1));
+        threads.due(0, Begins::Execution(1), 0.0);
         threads.ready(0, Ready::Branch, Begins::Execution(2));
         assert_eq!(next(&mut threads, 1e-4), Some(Begins::Execution(2)), "it goes on with what it knows of");
         assert_eq!(next(&mut threads, 2e-4), Some(Begins::Execution(1)), "it has nothing else");
-        threads.ready(0, Ready::Due, Begins::Execution(3));
+        threads.due(0, Begins::Execution(3), 2e-4);
         (4..6).for_each(|branch| threads.ready(0, Ready::Branch, Begins::Execution(branch)));
         let order = [8e-4, 9e-4, 10e-4].map(|now| next(&mut threads, now));
         assert_eq!(order, [4, 3, 5].map(|at| Some(Begins::Execution(at))), "each second turn is of those woken");
+    }
+
+    #[test]
+    fn a_loop_that_sleeps_until_a_time_wakes_late() {
+        let mut threads = Threads::new(Runtime::Event(1));
+        assert_eq!(threads.due(0, Begins::Execution(1), 1e-3), Some(1e-3 + SLACK));
+        assert_eq!(threads.due(0, Begins::Execution(2), 1e-3), None, "it wakes for both");
+        assert_eq!(threads.next(1e-3), None);
+        assert_eq!(threads.next(1e-3 + SLACK), Some((0, Begins::Execution(1), true)));
+        assert_eq!(threads.due(0, Begins::Execution(3), 2e-3), None, "it works");
+        assert_eq!(next(&mut threads, 2e-3), Some(Begins::Execution(2)));
+        assert_eq!(next(&mut threads, 3e-3), Some(Begins::Execution(3)), "it looks before it sleeps");
+        threads.leave(3e-3, 0);
+        threads.due(0, Begins::Execution(4), 4e-3);
+        threads.begin(5);
+        assert_eq!(threads.next(4e-3), Some((0, Begins::Execution(4), true)), "something else has woken it");
+    }
+
+    #[test]
+    fn a_loop_that_sleeps_has_no_turn() {
+        let order = |looks: usize| {
+            let mut threads = Threads::new(Runtime::Event(1));
+            threads.begin(0);
+            threads.next(0.0);
+            threads.leave(0.0, 0);
+            (0..looks).for_each(|_| assert_eq!(threads.next(0.0), None));
+            threads.ready(0, Ready::Woken, Begins::Execution(1));
+            threads.begin(2);
+            threads.next(1.0).map(|(_, begins, _)| begins)
+        };
+        assert_eq!(order(1), order(4), "it found nothing once, and slept");
     }
 }
