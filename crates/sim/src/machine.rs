@@ -466,8 +466,7 @@ impl<'a> Machine<'a> {
     fn resume(&mut self, at: usize) {
         self.waited(at);
         if let Some(thread) = self.own_loop(at) {
-            self.count(at, true);
-            self.executions[at].wait_for(Reason::Threads, self.now);
+            self.wait_for_loop(at);
             self.threads.ready(thread, Ready::Woken, Begins::Execution(at));
             return self.occupy();
         }
@@ -482,12 +481,17 @@ impl<'a> Machine<'a> {
     fn resume_due(&mut self, at: usize) {
         let Some(thread) = self.own_loop(at) else { return self.resume(at) };
         self.waited(at);
-        self.count(at, true);
-        self.executions[at].wait_for(Reason::Threads, self.now);
+        self.wait_for_loop(at);
         if let Some(wakes_at) = self.threads.due(thread, Begins::Execution(at), self.now) {
             self.agenda.put(wakes_at, Event::LoopWakes);
         }
         self.occupy();
+    }
+
+    /// It has something to do, and is to have its turn.
+    fn wait_for_loop(&mut self, at: usize) {
+        self.count(at, true);
+        self.executions[at].wait_for(Reason::Threads, self.now);
     }
 
     /// The loop that it runs on, unless it has a thread.
