@@ -32,7 +32,8 @@ bench: flux packages-test
 	@bench/run
 
 ## make soak    random programs under load, with sanitizers, for SOAK_MINUTES (10), SOAK_SEED replaying one; then 2000
-##              updates of the live page in a browser
+##              updates of the live page in a browser; then the whole test suite SOAK_STRESS times (1), while its
+##              processes are stopped at random and busy loops run
 soak: flux packages-test
 	@scripts/soak $(or $(SOAK_MINUTES),10)
 
