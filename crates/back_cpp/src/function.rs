@@ -176,10 +176,8 @@ impl Writer<'_> {
     fn end(&mut self, end: &End, failed: Option<StepId>, out: &mut Vec<Statement>) {
         let (symbol, offset) = match end {
             End::Dispatch { lines, unmatched } => return self.dispatch(lines, *unmatched, out),
-            End::Resume { values, offset } => {
-                self.resume(values, *offset, failed, out);
-                return;
-            }
+            End::Resume { values, offset } => return self.resume(values, *offset, failed, out),
+            End::GoOn { offset } => return self.resume(&[], *offset, failed, out),
             End::Done { values, offset } => {
                 separate(out);
                 self.done(values, out);

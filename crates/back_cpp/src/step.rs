@@ -437,9 +437,9 @@ impl Writer<'_> {
         let failure = self.failure(step, first);
         self.locals.leave(scope);
         let done = self.end_path(step, path, Exit::Done);
-        // Where the failure block resumes, it joins the way of success only after that has its path number.
-        let resumes = matches!(step.failure.end, End::Resume { .. });
-        let (otherwise, after) = if resumes { (done, vec![]) } else { (vec![], done) };
+        // Where the failure block joins the way of success, it does so only after that has its path number.
+        let joins = step.failure.end.rejoins().is_some();
+        let (otherwise, after) = if joins { (done, vec![]) } else { (vec![], done) };
         out.push(Statement::If(is(outcome, contract::OUTCOME_FAILED), failure, otherwise));
         out.extend(after);
     }

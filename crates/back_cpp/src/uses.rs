@@ -76,6 +76,7 @@ impl<'a> Uses<'a> {
                     self.last.extend(failed.filter(|_| last).map(|failed| UseOfValue::Resumed(failed, index)));
                 }
             }
+            End::GoOn { .. } => wanted.clone_from(after),
             End::Failed { .. } | End::Ended { .. } => {}
             End::Dispatch { lines, .. } => {
                 for line in lines {

@@ -325,6 +325,18 @@ fn nodes_answer_with_texts_records_streams_and_errors() {
 }
 
 #[test]
+fn a_guard_that_fails_stops_the_flow() {
+    for runtime in RUNTIMES {
+        let server = Server::listening(Command::new(answers()).args(runtime));
+        let status = ["-o", "/dev/null", "-w", "%{http_code}"];
+        for said in ["Authorization:", "Authorization: a guess"] {
+            assert_eq!(curl(&server, &[&status[..], &["-H", said]].concat(), "/guarded"), "401", "{runtime:?}: {said}");
+        }
+        assert_eq!(curl(&server, &["-H", "Authorization: secret"], "/guarded"), "deleted 1\n", "{runtime:?}");
+    }
+}
+
+#[test]
 fn contents_are_received_and_bounded() {
     let folder = support::folder("web", "contents");
     fs::create_dir_all(&folder).unwrap();

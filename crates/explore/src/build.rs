@@ -148,7 +148,7 @@ impl<'a> Builder<'a> {
             End::Done { .. } => frame.exits.done,
             End::Failed { .. } => frame.exits.failed,
             End::Ended { .. } => frame.exits.ended,
-            End::Resume { .. } => resume,
+            End::Resume { .. } | End::GoOn { .. } => resume,
             End::Dispatch { lines, unmatched } => {
                 let mut points: Vec<_> = lines.iter().map(|line| self.block(&line.block, 0, frame, resume)).collect();
                 points.extend(unmatched.map(|_| frame.exits.failed));

@@ -84,6 +84,8 @@ Every = [Read -> [Write](4) within 2s](width) -> ([A] & [B](2));
 Find:[_, *, hit] = ;
 Find[_, _, _] = Load -> Store;
 handle error Page -> * -> Load => FourOhFour;
+handle error Read => web.Count -> _;
+handle error Log => _;
 atomic Read:{cache?, log!, account(socket), user(session), all(program), route?(from, to)};
 "#;
 

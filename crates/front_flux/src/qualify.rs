@@ -198,7 +198,7 @@ fn walk(statement: &mut Statement<'_>, visit: &mut Visit<'_>) {
         }
         Statement::Handler(handler) => {
             handler.path.iter_mut().for_each(|part| walk_pattern(Kind::Node, part, visit));
-            visit(Kind::Handler, &mut handler.target, false);
+            handler.target.iter_mut().for_each(|target| visit(Kind::Handler, target, false));
         }
         Statement::Atomic(atomic) => {
             visit(Kind::Node, &mut atomic.node, false);

@@ -492,8 +492,10 @@ pub enum ConstantValue<'text> {
 pub struct Handler<'text> {
     /// At least one.
     pub path: Vec<NameOrAny<'text>>,
-    /// What handles the error.
-    pub target: QualifiedName<'text>,
+    /// What handles the error: never nothing, unless the flow goes on.
+    pub target: Option<QualifiedName<'text>>,
+    /// Whether it ends in `_`: the flow goes on after the node that failed.
+    pub goes_on: bool,
     /// The statement.
     pub span: Span,
 }

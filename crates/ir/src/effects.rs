@@ -4,7 +4,7 @@
 //! promises, `silent` or `pure`. A flow does what its steps and their error handlers do. So the analysis is
 //! conservative: it may know less than is true, never more.
 
-use crate::program::{Body, Chain, HandlerTarget, Node, NodeId, PredicateId, Program, TestedBy};
+use crate::program::{Body, Chain, HandlerStep, Node, NodeId, PredicateId, Program, TestedBy};
 
 /// What a function may do beside giving its outputs. What is later in this order promises more, and keeps what is
 /// earlier.
@@ -62,9 +62,10 @@ impl KnownEffects {
         }
         for one in &program.handlers {
             let at = one.path.last().copied().flatten().map_or(any_handler, handler);
-            match one.target {
-                HandlerTarget::Node(target) => graph.uses(at, target.index()),
-                HandlerTarget::External(external) => _ = graph.limit(at, program.externals[external].effects),
+            match one.target.step() {
+                Some(HandlerStep::Node(target)) => graph.uses(at, target.index()),
+                Some(HandlerStep::External(external)) => _ = graph.limit(at, program.externals[external].effects),
+                None => {}
             }
         }
         graph.spread();

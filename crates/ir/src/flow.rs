@@ -5,7 +5,7 @@
 //! The form is structured, not a general graph. A [`Block`] is a list of [`Step`]s and an [`End`]; a step holds its
 //! constraints from before its call until after it, whatever way the call ends, so that a constraint cannot be leaked
 //! by construction; a step's `failure` block runs after they were released. The only joins are a function's exits and
-//! [`End::Resume`]. Functions call each other and are never copied, so that size stays linear in the program.
+//! [`End::Resume`] or [`End::GoOn`]. Functions call each other and are never copied, so that size stays linear in the program.
 
 use crate::arena::{Arena, ArenaId};
 use crate::external::ExternalId;
@@ -169,15 +169,20 @@ pub enum End {
         /// Added to the path register.
         offset: u64,
     },
-    /// A handler has run: the flow ends.
+    /// A handler has taken care of the failure: the flow ends.
     Ended {
         /// Added to the path register.
         offset: u64,
     },
     /// In a failure block: the flow goes on after the step that failed, with these values as its outputs.
     Resume {
-        /// One for each output of the failed step.
+        /// One for each output of the failed step; never none.
         values: Vec<Operand>,
+        /// Added to the path register.
+        offset: u64,
+    },
+    /// In the failure block of a step without outputs: the flow goes on after it, because its handler says so.
+    GoOn {
         /// Added to the path register.
         offset: u64,
     },
@@ -352,6 +357,17 @@ impl Block {
             found.extend(&block.steps);
         }
         found
+    }
+}
+
+impl End {
+    /// In a failure block, what is added to the path register where the flow continues after the step that failed; none
+    /// where the flow leaves the function.
+    pub fn rejoins(&self) -> Option<u64> {
+        match self {
+            Self::Resume { offset, .. } | Self::GoOn { offset } => Some(*offset),
+            Self::Done { .. } | Self::Failed { .. } | Self::Ended { .. } | Self::Dispatch { .. } => None,
+        }
     }
 }
 

@@ -152,7 +152,7 @@ impl Counter<'_> {
             End::Done { offset, .. } => leave(|totals| &mut totals.done, offset),
             End::Failed { offset } => leave(|totals| &mut totals.failed, offset),
             End::Ended { offset } => leave(|totals| &mut totals.ended, offset),
-            End::Resume { offset, .. } => {
+            End::Resume { offset, .. } | End::GoOn { offset } => {
                 *offset = resume_offset(beside, arriving);
                 return (*offset + arriving).max(beside) - beside;
             }
@@ -231,10 +231,7 @@ pub fn resume_offset(beside: u64, arriving: u64) -> u64 {
 
 /// Whether a step that is done, or whose fallback resumes without an offset, leaves the path register as it was.
 fn keeps_number(step: &Step) -> bool {
-    let adds = |step: &Step| match step.failure.end {
-        End::Resume { offset, .. } => offset != 0,
-        _ => false,
-    };
+    let adds = |step: &Step| step.failure.end.rejoins().is_some_and(|offset| offset != 0);
     let calls_functions = |step: &Step| !step.callee.functions().is_empty();
     !calls_functions(step) && step.failure.steps.iter().all(|step| !adds(step) && keeps_number(step))
 }
@@ -316,7 +313,7 @@ impl<'a> Drawer<'a> {
             End::Done { offset, .. } => self.leave(Exit::Done, at, *offset),
             End::Failed { offset } => self.leave(Exit::Failed, at, *offset),
             End::Ended { offset } => self.leave(Exit::Ended, at, *offset),
-            End::Resume { offset, .. } => {
+            End::Resume { offset, .. } | End::GoOn { offset } => {
                 if let Some(into) = resume {
                     self.join(into, at, *offset);
                 }
@@ -358,7 +355,7 @@ impl<'a> Drawer<'a> {
         };
         let calls_functions = !step.callee.functions().is_empty();
         let never_done = calls_functions && step.paths.radix.done == 0;
-        if matches!(step.failure.end, End::Resume { offset: 0, .. }) && !never_done {
+        if step.failure.end.rejoins() == Some(0) && !never_done {
             self.block(&step.failure, failed, None);
             let before = Edge { from: done, offset: 0 };
             let edges = if keeps_number(step) { vec![before] } else { vec![] };

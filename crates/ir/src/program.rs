@@ -454,7 +454,7 @@ pub struct Handler {
     pub path: Vec<Option<NodeId>>,
     /// What takes the failing node's place.
     pub target: HandlerTarget,
-    /// Where that is a node: how it takes the place of each node that it may be asked for, in the order of their ids;
+    /// Where it runs a node: how it takes the place of each node that it may be asked for, in the order of their ids;
     /// empty until they have been bound.
     pub replacements: Vec<Replacement>,
     /// The statement.
@@ -470,18 +470,58 @@ pub struct Replacement {
     pub arguments: Vec<Argument>,
     /// What handlers of the handler's own failure reach: as [`Application::kept`].
     pub kept: Vec<Argument>,
-    /// Where the flow goes on as if the node had not failed: for each output of that node, which output of the handler.
-    /// Where this is none, the flow ends with the handler.
+    /// Where the flow goes on as if the node had not failed: for each output of that node, which output of the handler;
+    /// never for a node without outputs. Where this is none, the handler's target says whether the flow ends.
     pub resume: Option<Vec<usize>>,
 }
 
 /// What handles an error.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HandlerTarget {
+    /// `=> H`: the flow ends after H, or resumes with H's outputs in place of those of the failed node.
+    Run(HandlerStep),
+    /// `=> _`, or `=> H -> _`: after H, the flow goes on behind the failed node, which has no outputs.
+    GoOn(Option<HandlerStep>),
+}
+
+/// What a handler runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HandlerStep {
     /// A function in C++ that nobody declares, `void H(X_in *in, int error)`.
     External(ExternalId),
     /// A declared node or flow that takes the failing node's inputs.
     Node(NodeId),
+}
+
+impl HandlerTarget {
+    /// What it runs, if anything.
+    pub fn step(self) -> Option<HandlerStep> {
+        match self {
+            Self::Run(step) => Some(step),
+            Self::GoOn(step) => step,
+        }
+    }
+
+    /// The node that it runs; none where it runs a function or nothing.
+    pub fn node(self) -> Option<NodeId> {
+        match self.step()? {
+            HandlerStep::Node(node) => Some(node),
+            HandlerStep::External(_) => None,
+        }
+    }
+
+    /// The function that it runs; none where it runs a node or nothing.
+    pub fn external(self) -> Option<ExternalId> {
+        match self.step()? {
+            HandlerStep::External(external) => Some(external),
+            HandlerStep::Node(_) => None,
+        }
+    }
+
+    /// Whether the flow goes on without values.
+    pub fn goes_on(self) -> bool {
+        matches!(self, Self::GoOn(_))
+    }
 }
 
 /// A thing that nodes share, by its name.

@@ -184,6 +184,10 @@ impl<W: World> Machine<'_, W> {
                 self.register = self.register.checked_add(*offset)?;
                 return self.values(frame, values).map(Left::Resumed);
             }
+            End::GoOn { offset } => {
+                self.register = self.register.checked_add(*offset)?;
+                return Some(Left::Resumed(vec![]));
+            }
             End::Dispatch { lines, unmatched } => return self.dispatch(frame, lines, *unmatched),
         };
         self.register = self.register.checked_add(*offset)?;

@@ -206,7 +206,7 @@ impl<'a> Drawer<'a> {
         }
         match &block.end {
             End::Done { .. } => left.done.extend(tails),
-            End::Resume { .. } => left.resumed = tails,
+            End::Resume { .. } | End::GoOn { .. } => left.resumed = tails,
             End::Failed { .. } | End::Ended { .. } => {}
             End::Dispatch { lines, unmatched } => {
                 left.done.extend(self.dispatch(makers, lines, unmatched.is_some(), tails, depth));
@@ -278,7 +278,7 @@ impl<'a> Drawer<'a> {
         }
         makers.made(step.id, drawn.failed.from, drawn.failed.frame);
         let mut next = drawn.next;
-        if !step.failure.steps.is_empty() {
+        if !step.failure.steps.is_empty() || step.failure.end.rejoins().is_some() {
             let failed = Tail { error: true, ..drawn.failed };
             let left = self.block(&mut makers.failed(step), &step.failure, vec![failed], depth);
             next.extend(left.resumed);

@@ -35,8 +35,8 @@ enum Part {
     External(ExternalId),
     /// A function that looks so.
     Function(usize),
-    /// A failure is handled in so many steps.
-    Handled(usize),
+    /// A failure is handled in so many steps, and the flow continues after them or not.
+    Handled(usize, bool),
 }
 
 impl Looks {
@@ -94,7 +94,7 @@ fn seen(function: &Function, numbers: &HashMap<FunctionId, usize>) -> Seen {
             Callee::Fork(branches) => parts.extend(branches.iter().map(|branch| part(&branch.function))),
             Callee::Each(each) => parts.push(part(&each.function)),
         }
-        parts.push(Part::Handled(step.failure.steps.len()));
+        parts.push(Part::Handled(step.failure.steps.len(), step.failure.end.rejoins().is_some()));
     }
     (function.role, parts)
 }

@@ -30,12 +30,12 @@ pub fn nodes_text(model: &Model, name: &str) -> String {
             Body::Concrete(behaviour) => text.push_str(&node_function(model, node, behaviour, &promised)),
             Body::Chain(_) | Body::Dispatch(_) | Body::Computed(_) => {}
         }
-        if let Some(Handler::Function { name, behaviour }) = &node.handler {
+        if let Some((name, behaviour)) = node.handler.as_ref().and_then(Handler::function) {
             text.push_str(&handler_function(node, name, behaviour));
         }
     }
     for one in &model.path_handlers {
-        if let (Handler::Function { name, behaviour }, Some(last)) = (&one.handler, one.path.last()) {
+        if let (Some((name, behaviour)), Some(last)) = (one.handler.function(), one.path.last()) {
             let is_last = |id: NodeId, node: &Node| last.map_or(!node.inputs.is_empty(), |last| last == id);
             for (_, node) in model.nodes.iter().filter(|(id, node)| is_last(*id, node)) {
                 text.push_str(&handler_function(node, name, behaviour));

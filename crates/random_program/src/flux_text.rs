@@ -117,10 +117,12 @@ fn path_handler_statement(model: &Model, PathHandler { path, handler }: &PathHan
     format!("handle error {} => {};", path.join(" -> "), target_name(model, handler))
 }
 
-fn target_name<'a>(model: &'a Model, handler: &'a Handler) -> &'a str {
+fn target_name(model: &Model, handler: &Handler) -> String {
     match handler {
-        Handler::Function { name, .. } => name,
-        Handler::Node(target) => &model.nodes[*target].name,
+        Handler::Function { name, .. } => name.clone(),
+        Handler::Node(target) => model.nodes[*target].name.clone(),
+        Handler::GoOn(None) => "_".to_owned(),
+        Handler::GoOn(Some(first)) => format!("{} -> _", target_name(model, first)),
     }
 }
 

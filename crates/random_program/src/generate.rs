@@ -6,6 +6,7 @@
 //! finds the trace of its flow. Some nodes reach for values from further back.
 
 mod each;
+mod handler;
 
 use crate::environment::Environment;
 use crate::formula::Comparison;
@@ -175,8 +176,7 @@ impl Generator<'_> {
         };
         let handler = match &node.handler {
             None => 0,
-            Some(Handler::Function { .. }) => 1,
-            Some(Handler::Node(target)) => self.calls_of(*target),
+            Some(handler) => handler.node().map_or(1, |target| self.calls_of(target)),
         };
         own + handler
     }
@@ -252,6 +252,10 @@ impl Generator<'_> {
                 chain.extend(self.each(&mut values, depth, EACH_DEPTH));
                 continue;
             }
+            if left > 0 && self.shape.guards > 0 && self.random.chance(self.shape.guards) {
+                chain.extend(self.guard(&mut values));
+                continue;
+            }
             let step = if self.shape.parallel && left > 0 && self.random.chance(150) {
                 self.parallel(&mut values, depth, BRANCH_DEPTH)
             } else {
@@ -267,6 +271,26 @@ impl Generator<'_> {
         let node = self.step(values, to, depth);
         values.apply(&self.model.nodes[node]);
         Step::Apply(node)
+    }
+
+    /// A step that gives nothing, and one after it that takes what can be reached, the flow's number among it; nothing
+    /// where there is no such number.
+    fn guard(&mut self, values: &mut Environment) -> Vec<Step> {
+        let given = values.given();
+        if given.first() != Some(&Parameter::flow()) || values.flow().is_none() {
+            return vec![];
+        }
+        let (inputs, far) = (self.taken(&given), values.all_reachable());
+        let guard = self.concrete_node(inputs, vec![], &far, 1);
+        values.apply(&self.model.nodes[guard]);
+        let (mut inputs, mut far) = (vec![Parameter::flow()], values.all_reachable());
+        far.retain(|one| *one != Parameter::flow() && self.random.chance(500));
+        inputs.extend(far);
+        let outputs = self.row();
+        let far = values.all_reachable();
+        let next = self.concrete_node(inputs, outputs, &far, 0);
+        values.apply(&self.model.nodes[next]);
+        vec![Step::Apply(guard), Step::Apply(next)]
     }
 
     /// A parallel step; so many more may be nested in it.
@@ -365,72 +389,6 @@ impl Generator<'_> {
         self.random.choose(&fitting)
     }
 
-    /// What takes the place of a node with these inputs and outputs, and whether it reaches some of what is `far`.
-    fn handler(
-        &mut self,
-        inputs: &[Parameter],
-        outputs: &[Parameter],
-        far: &[Parameter],
-        depth: usize,
-    ) -> (Option<Handler>, bool) {
-        if !self.random.chance(self.shape.handlers) {
-            return (None, false);
-        }
-        let has_error = inputs.iter().any(|input| input.ty == Type::Error);
-        if has_error || depth == 0 || self.random.chance(400) {
-            return (Some(self.handler_function("Handle")), false);
-        }
-        if self.random.chance(self.shape.shared)
-            && let Some(node) = self.shared(inputs, Some(outputs))
-        {
-            return (Some(Handler::Node(node)), false);
-        }
-        let far: Vec<_> = far.iter().filter(|one| !inputs.contains(one)).cloned().collect();
-        let reaching = if self.reaches() { self.reaching(inputs, &far) } else { None };
-        let is_bound = reaching.is_some();
-        let mut wanted = reaching.unwrap_or_else(|| self.taken(inputs));
-        if self.random.chance(500) {
-            wanted.push(Parameter { ty: Type::Error, name: "error".to_owned() });
-        }
-        let given = if self.random.chance(600) { self.given(outputs) } else { vec![] };
-        let node = match self.nests_left > 0 && self.random.chance(self.shape.nested) {
-            true => self.abstract_node(wanted, given, &[], depth - 1),
-            false => self.concrete_node(wanted, given, &[], depth - 1),
-        };
-        (Some(Handler::Node(node)), is_bound)
-    }
-
-    /// A new function as a handler, which throws at times.
-    fn handler_function(&mut self, stem: &str) -> Handler {
-        let throws = self.random.choose(&[0, 0, 100]).unwrap_or(0);
-        let name = format!("{stem}{}", self.model.nodes.len() + self.model.path_handlers.len());
-        Handler::Function { name, behaviour: self.behaviour(0, throws) }
-    }
-
-    /// A handler on the end of a way that a flow may take, unless it might tie with one that there is.
-    fn path_handler(&mut self) {
-        let walk = self.walk();
-        let length = self.random.between(2, 4);
-        let Some(failing) = walk.last().copied().flatten().filter(|_| walk.len() >= length) else { return };
-        let end = walk.get(walk.len() - length..).unwrap_or_default();
-        // The function of a handler has an overload for each node that its `*` may be; of what a computed node takes
-        // there is a struct only where some handler takes that.
-        let is_computed = |(_, node): (NodeId, &Node)| matches!(node.body, Body::Computed(_));
-        let names_last = self.model.nodes.iter().any(is_computed);
-        let part = |(at, node): (usize, &Option<NodeId>)| {
-            let is_last = at + 1 == length;
-            node.filter(|_| !self.random.chance(if is_last { 160 } else { 250 }) || is_last && names_last)
-        };
-        let path: Vec<_> = end.iter().enumerate().map(part).collect();
-        let alike = |(one, other): (&Option<NodeId>, &Option<NodeId>)| one.is_none() || other.is_none() || one == other;
-        let ties = |other: &PathHandler| other.path.len() == length && other.path.iter().zip(&path).all(alike);
-        if !self.model.path_handlers.iter().any(ties) {
-            let node = path.last().copied().flatten().and_then(|_| self.standing_in(failing));
-            let handler = node.map_or_else(|| self.handler_function("HandlePath"), Handler::Node);
-            self.model.path_handlers.push(PathHandler { path, handler });
-        }
-    }
-
     /// A way that a flow may take, from its source to some node in it.
     fn walk(&mut self) -> Vec<Option<NodeId>> {
         let model = self.model.clone();
@@ -450,26 +408,11 @@ impl Generator<'_> {
             };
         }
         let failing = walk.last().copied().flatten();
-        if let Some(Handler::Node(target)) = failing.and_then(|failing| model.nodes[failing].handler.clone()) {
+        let handler = failing.and_then(|failing| model.nodes[failing].handler.as_ref());
+        if let Some(target) = handler.and_then(Handler::node) {
             walk.extend(self.random.chance(500).then_some(Some(target)));
         }
         walk
-    }
-
-    /// A node of the model that can take the place of `failing`: one that cannot reach it, as it comes before it.
-    fn standing_in(&mut self, failing: NodeId) -> Option<NodeId> {
-        let Node { inputs, outputs, .. } = &self.model.nodes[failing];
-        if inputs.iter().any(|input| input.ty == Type::Error) || self.random.chance(300) {
-            return None;
-        }
-        let fits = |(id, node): &(NodeId, &Node)| {
-            let given = Model::handler_values(inputs, &node.inputs);
-            let ends_or_fits = node.outputs.is_empty() || accepts(&node.outputs, outputs);
-            *id < failing && !node.inputs.is_empty() && accepts(&given, &node.inputs) && ends_or_fits
-        };
-        let fitting = self.model.nodes.iter().filter(fits).map(|(id, _)| id).filter(|id| !self.bound.contains(id));
-        let fitting: Vec<_> = fitting.filter(|id| self.calls_of(*id) <= self.shape.calls).collect();
-        self.random.choose(&fitting)
     }
 
     fn requirements(&mut self) -> Vec<Requirement> {

@@ -302,6 +302,28 @@ pub enum Handler {
     },
     /// A node.
     Node(NodeId),
+    /// `_`: after what runs first, if anything does, the flow goes on behind the node, which has no outputs.
+    GoOn(Option<Box<Handler>>),
+}
+
+impl Handler {
+    /// The node that it runs.
+    pub fn node(&self) -> Option<NodeId> {
+        match self {
+            Self::Function { .. } => None,
+            Self::Node(node) => Some(*node),
+            Self::GoOn(first) => first.as_ref().and_then(|first| first.node()),
+        }
+    }
+
+    /// The function that it runs: its name, and what it does.
+    pub fn function(&self) -> Option<(&str, &Behaviour)> {
+        match self {
+            Self::Function { name, behaviour } => Some((name, behaviour)),
+            Self::Node(_) => None,
+            Self::GoOn(first) => first.as_ref().and_then(|first| first.function()),
+        }
+    }
 }
 
 /// What takes a failing node's place where it was reached by a path of two nodes or more.
@@ -475,8 +497,8 @@ impl Model {
             let outside = around.get(id.index()).cloned().flatten().unwrap_or_default();
             let on_paths = self.path_handlers.iter().filter(|one| one.path.last() == Some(&Some(id)));
             for handler in node.handler.iter().chain(on_paths.map(|one| &one.handler)) {
-                if let Handler::Node(target) = handler {
-                    place(&mut around, *target, &outside);
+                if let Some(target) = handler.node() {
+                    place(&mut around, target, &outside);
                 }
             }
             let mut inside = outside;

@@ -443,31 +443,65 @@ impl<'a> Interpreter<'a> {
     ) -> Outcome {
         match handler {
             Handler::Function { name, behaviour: own } => {
-                self.counts.calls += 1;
-                self.called(name);
-                let narrow = |(parameter, bits): &Value| parameter.ty.narrow(*bits);
-                let mut given: Vec<_> = inputs.iter().map(narrow).collect();
-                if let Some(failed) = behaviour(node) {
-                    // It sees what the node has made of its inputs.
-                    Behaviour::changed(failed.digest(given.iter().copied()), &node.inputs, &mut given);
-                }
-                let given = given.into_iter();
-                match own.decide(own.digest(given.chain([Type::Error.narrow(error)]))) {
-                    Decision::Throw => self.call_failed(0),
-                    Decision::Succeed | Decision::Fail(_) => Outcome::Ended,
-                }
+                self.handler_function(node, (name, own), &inputs, error).unwrap_or(Outcome::Ended)
             }
-            Handler::Node(target) => {
-                let wanted = &self.model.nodes[*target].inputs;
-                let parameters = Model::handler_values(&node.inputs, wanted);
-                let values: Vec<_> =
-                    parameters.into_iter().zip(inputs.into_iter().map(|(_, bits)| bits).chain([error])).collect();
-                match self.apply(*target, &values, made) {
-                    Outcome::Done(values) => pass(&values, &node.outputs).map_or(Outcome::Ended, given),
-                    outcome => outcome,
+            // Without values to go on with, the flow ends.
+            Handler::Node(target) => match self.handler_node(node, *target, (inputs, made), error) {
+                Outcome::Done(values) if values.is_empty() || node.outputs.is_empty() => Outcome::Ended,
+                Outcome::Done(values) => pass(&values, &node.outputs).map_or(Outcome::Ended, given),
+                outcome => outcome,
+            },
+            Handler::GoOn(None) => Outcome::Done(vec![]),
+            Handler::GoOn(Some(first)) => {
+                let outcome = match &**first {
+                    Handler::Function { name, behaviour: own } => {
+                        self.handler_function(node, (name, own), &inputs, error)
+                    }
+                    Handler::Node(target) => Some(self.handler_node(node, *target, (inputs, made), error)),
+                    Handler::GoOn(_) => None,
+                };
+                match outcome {
+                    None | Some(Outcome::Done(_)) => Outcome::Done(vec![]),
+                    Some(outcome) => outcome,
                 }
             }
         }
+    }
+
+    /// Calls a function as a handler; none where it does not fail.
+    fn handler_function(
+        &mut self,
+        node: &Node,
+        (name, own): (&str, &Behaviour),
+        inputs: &[Value],
+        error: u64,
+    ) -> Option<Outcome> {
+        self.counts.calls += 1;
+        self.called(name);
+        let mut given: Vec<_> = inputs.iter().map(|(parameter, bits)| parameter.ty.narrow(*bits)).collect();
+        if let Some(failed) = behaviour(node) {
+            // It sees what the node has made of its inputs.
+            Behaviour::changed(failed.digest(given.iter().copied()), &node.inputs, &mut given);
+        }
+        match own.decide(own.digest(given.into_iter().chain([Type::Error.narrow(error)]))) {
+            Decision::Throw => Some(self.call_failed(0)),
+            Decision::Succeed | Decision::Fail(_) => None,
+        }
+    }
+
+    /// Applies a node as a handler.
+    fn handler_node(
+        &mut self,
+        node: &Node,
+        target: NodeId,
+        (inputs, made): (Vec<Value>, &[Value]),
+        error: u64,
+    ) -> Outcome {
+        let wanted = &self.model.nodes[target].inputs;
+        let parameters = Model::handler_values(&node.inputs, wanted);
+        let values: Vec<_> =
+            parameters.into_iter().zip(inputs.into_iter().map(|(_, bits)| bits).chain([error])).collect();
+        self.apply(target, &values, made)
     }
 }
 

@@ -36,6 +36,8 @@ pub struct Shape {
     pub fits_by_name: usize,
     /// New nodes that take values from further back than the step before, and flows that give such.
     pub reaches: usize,
+    /// Steps before the last that are a guard: they give nothing, and the next one reaches for what it takes.
+    pub guards: usize,
     /// Abstract nodes and last steps that give nothing, where nothing is wanted of them.
     pub without_outputs: usize,
     /// Nodes, concrete and abstract, whose failures are handled.
@@ -84,6 +86,7 @@ impl Default for Shape {
             empty: 150,
             fits_by_name: 200,
             reaches: 200,
+            guards: 100,
             without_outputs: 150,
             handlers: 350,
             path_handlers: 5,

@@ -29,7 +29,7 @@ fn no_node_reaches_a_later_one() {
             assert!(reached(node).into_iter().all(|other| other < id.index()), "seed {seed}, {}", node.name);
         }
         for one in &model.path_handlers {
-            let Handler::Node(target) = one.handler else { continue };
+            let Some(target) = one.handler.node() else { continue };
             assert!(one.path.last().unwrap().is_some_and(|failing| target < failing), "seed {seed}, {one:?}");
         }
     }
@@ -37,9 +37,7 @@ fn no_node_reaches_a_later_one() {
 
 fn reached(node: &Node) -> Vec<usize> {
     let mut reached: Vec<_> = node.applied().into_iter().map(|(node, _)| node).collect();
-    if let Some(Handler::Node(target)) = node.handler {
-        reached.push(target);
-    }
+    reached.extend(handler_node(node));
     reached.into_iter().map(|node| node.index()).collect()
 }
 
@@ -47,7 +45,7 @@ fn reached(node: &Node) -> Vec<usize> {
 #[test]
 fn everything_the_language_has_is_drawn_often() {
     type Has = fn(&Model) -> bool;
-    let wanted: [(&str, Has); 21] = [
+    let wanted: [(&str, Has); 24] = [
         ("several sources", |model| model.sources.len() > 1),
         ("two sources with one target", |model| {
             model.sources.windows(2).any(|pair| matches!(pair, [a, b] if a.target == b.target))
@@ -65,6 +63,15 @@ fn everything_the_language_has_is_drawn_often() {
         }),
         ("a handler that has a handler", |model| {
             any(model, |node| matches!(node.handler, Some(Handler::Node(id)) if model.nodes[id].handler.is_some()))
+        }),
+        ("a handler without a step, after which the flow goes on", |model| {
+            any(model, |node| matches!(node.handler, Some(Handler::GoOn(None))))
+        }),
+        ("a handler with a step, after which the flow goes on", |model| {
+            any(model, |node| matches!(node.handler, Some(Handler::GoOn(Some(_)))))
+        }),
+        ("a guard: a step without outputs before others", |model| {
+            any(model, |node| node.chains().into_iter().any(|chain| is_guarded(model, chain)))
         }),
         ("a step that reaches", |model| {
             any(model, |node| node.chains().into_iter().any(|one| reaches(model, node, one)))
@@ -138,6 +145,12 @@ fn reaches(model: &Model, node: &Node, chain: &Chain) -> bool {
     })
 }
 
+/// Whether a step of the chain, but the last, gives nothing.
+fn is_guarded(model: &Model, chain: &Chain) -> bool {
+    let gives_nothing = |step: &Step| step.node().is_some_and(|node| model.nodes[node].outputs.is_empty());
+    chain.split_last().is_some_and(|(_, before)| before.iter().any(gives_nothing))
+}
+
 /// Whether a handler takes nothing but what the failing node is given, and the error.
 fn takes_alone(failing: &Node, handler: &Node) -> bool {
     fit(&Model::handler_values(&failing.inputs, &handler.inputs), &handler.inputs).is_some()
@@ -148,10 +161,7 @@ fn any_path(model: &Model, has: impl Fn(&PathHandler) -> bool) -> bool {
 }
 
 fn handler_node(node: &Node) -> Option<NodeId> {
-    match node.handler {
-        Some(Handler::Node(target)) => Some(target),
-        _ => None,
-    }
+    node.handler.as_ref().and_then(Handler::node)
 }
 
 fn any_line(model: &Model, has: fn(&Line) -> bool) -> bool {

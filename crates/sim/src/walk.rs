@@ -237,6 +237,7 @@ impl<'w, 'a> Walk<'w, 'a> {
             End::Failed { offset } => (Left::By(Exit::Failed, vec![]), *offset),
             End::Ended { offset } => (Left::By(Exit::Ended, vec![]), *offset),
             End::Resume { values, offset } => (Left::On(self.values(frame, values)), *offset),
+            End::GoOn { offset } => (Left::On(vec![]), *offset),
             End::Dispatch { lines, unmatched } => match self.line(frame, lines) {
                 Some(line) => return self.block(frame, &line.block),
                 None => (Left::By(Exit::Failed, vec![]), unmatched.unwrap_or_default()),

@@ -66,6 +66,13 @@ int Count(const http::request &request, std::string &content)
     return flux::take(counted);
 }
 
+int Delete(std::string &content)
+{
+    static std::atomic<int> calls = 0;
+    content = "deleted " + std::to_string(++calls) + "\n";
+    return 0;
+}
+
 int Break()
 {
     return ENFILE;

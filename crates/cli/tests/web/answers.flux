@@ -22,9 +22,20 @@ Serve:[_, silent] = ;
 Serve:[_, broken] = Break;
 Serve:[_, unhandled] = Lose;
 Serve:[_, lack] = Lack -> Line -> http.SendText(200, "text/plain");
+Serve:[_, guarded] = Guarded;
 Serve:[_, _] = http.Refuse(404);
 handle error Break => http.Failed;
 handle error http.Content => http.Failed;
+
+// A guard: what comes after it runs only for a client that says the secret. A record that cannot be written stops nobody.
+Guarded (http.request request) => ();
+Guarded = Record -> http.Field("authorization") -> Check -> Delete -> http.SendText(200, "text/plain");
+handle error Record => _;
+handle error Check => Deny;
+Deny (http.request request) => ();
+Deny = http.Refuse(401);
+Record () => () { fail 5; };
+Check (text value) => () { if value != "secret" { fail 1; } };
 
 typedef text_ (text path) { path == "/text" };
 typedef echo (text path) { path == "/echo" };
@@ -40,6 +51,7 @@ typedef split (text path) { path == "/split\r\nX: y" };
 typedef silent (text path) { path == "/silent" };
 typedef broken (text path) { path == "/broken" };
 typedef lack (text path) { path == "/lack" };
+typedef guarded (text path) { path == "/guarded" };
 typedef unhandled (text path) { path == "/unhandled" };
 
 Line () => (text content) { content = "a line\n"; };
@@ -57,9 +69,10 @@ Split (text path) => (http.response response) {
   response = http.response(status: 200, fields: [http.field(name: "X-Path", value: path)], content: "");
 };
 
-// In C++: an answer that is a stream, the size of what was sent, and failures.
+// In C++: an answer that is a stream, the size of what was sent, how often this has been called, and failures.
 Stream (bool is_sized, http.request request) => ();
 Count (http.request request) => (text content);
+Delete () => (text content);
 Break () => ();
 Lose () => ();
 // The next two allocations of the bytes of messages fail.

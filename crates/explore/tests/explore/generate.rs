@@ -6,7 +6,7 @@
 use flux_ir::external::{ExternalId, ExternalNames, ExternalRole};
 use flux_ir::name::Name;
 use flux_ir::program::{
-    Action, Application, Body, Chain, Constant, Constraint, ConstraintId, Each, Handler, HandlerTarget, Line, Mode,
+    Action, Application, Body, Chain, Constant, Constraint, ConstraintId, Each, Handler, HandlerStep, HandlerTarget, Line, Mode,
     Node, NodeId, Origin, Parallel, Parameter, Predicate, PredicateId, Program, Requirement, Scope, Signature, Source,
     Step, StepNumber, TestedBy,
 };
@@ -83,7 +83,7 @@ pub fn add_path_handlers(program: &mut Program, seed: u64) {
     for _ in 0..3 {
         let before = draw(&[&concrete[..], &composed[..]].concat());
         let path = vec![Some(before).filter(|before| *before != composed[0]), Some(draw(&composed))];
-        let target = HandlerTarget::Node(draw(&concrete));
+        let target = HandlerTarget::Run(HandlerStep::Node(draw(&concrete)));
         if program.handlers.iter().all(|handler| handler.path != path) {
             program.handlers.push(Handler { path, target, replacements: vec![], span: Span::default() });
         }
@@ -252,9 +252,14 @@ impl Generator {
     }
 
     fn handler(&mut self, node: NodeId, handlers: &[NodeId]) {
-        let target = match self.random.chance(20) {
-            true => HandlerTarget::External(self.external("Report", ExternalRole::Handler)),
-            false => HandlerTarget::Node(handlers[self.random.below(handlers.len())]),
+        let step = match self.random.chance(20) {
+            true => HandlerStep::External(self.external("Report", ExternalRole::Handler)),
+            false => HandlerStep::Node(handlers[self.random.below(handlers.len())]),
+        };
+        let gives_nothing = self.program.nodes[node].outputs().is_empty();
+        let target = match gives_nothing && self.random.chance(50) {
+            true => HandlerTarget::GoOn(Some(step).filter(|_| self.random.chance(70))),
+            false => HandlerTarget::Run(step),
         };
         if self.program.handlers.iter().all(|handler| handler.path != [Some(node)]) {
             self.program.handlers.push(Handler {

@@ -21,7 +21,7 @@ use super::lower::{Channel, Known, Needs, Work, applied, number, parameter, para
 use super::{Checked, Checker, Reported};
 use crate::syntax::{Event, Process};
 use flux_ir::compute::Computation;
-use flux_ir::program::{Constant, Handler, HandlerTarget, NodeId, Origin, Source};
+use flux_ir::program::{Constant, Handler, HandlerStep, HandlerTarget, NodeId, Origin, Source};
 use flux_ir::types::Type;
 use flux_source::Span;
 
@@ -114,8 +114,8 @@ impl<'syntax> Checker<'syntax, '_, '_> {
     }
 
     pub(super) fn handle(&mut self, failing: NodeId, by: NodeId, span: Span) {
-        let handler =
-            Handler { path: vec![Some(failing)], target: HandlerTarget::Node(by), replacements: vec![], span };
+        let target = HandlerTarget::Run(HandlerStep::Node(by));
+        let handler = Handler { path: vec![Some(failing)], target, replacements: vec![], span };
         self.scope.program.handlers.push(handler);
     }
 }

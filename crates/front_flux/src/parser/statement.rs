@@ -303,7 +303,7 @@ impl<'text> Parser<'text, '_> {
         Ok(function)
     }
 
-    /// `handler = "handle" "error" path "=>" qname ";"`
+    /// `handler = "handle" "error" path "=>" ( "_" | qname [ "->" "_" ] ) ";"`
     fn handler(&mut self) -> Parsed<Statement<'text>> {
         let start = self.position;
         self.bump();
@@ -328,16 +328,30 @@ impl<'text> Parser<'text, '_> {
         {
             self.report_wrong_arrow(arrow, "=>", format_args!("before the handler `{}`", target));
             let span = self.end_statement(start, "`;`", format_args!("after the handler"), advice::END)?;
-            return Ok(Statement::Handler(Handler { path, target, span }));
+            return Ok(Statement::Handler(Handler { path, target: Some(target), goes_on: false, span }));
         }
         let help = match self.peek().kind {
             TokenKind::Comma => format_args!("each node has a statement of its own: `handle error Node => Handler;`"),
             _ => help,
         };
         self.expect_fat_arrow(format_args!("after the handler's path"), help)?;
-        let target = self.qualified_name("a handler", format_args!("after `=>`"), help)?;
-        let help = self.advice_after_target("an error handler is");
-        let span = self.end_statement(start, "`;`", format_args!("after the handler `{}`", target), &help)?;
-        Ok(Statement::Handler(Handler { path, target, span }))
+        let (target, goes_on) = if self.at_word("_") {
+            self.bump();
+            (None, true)
+        } else {
+            let target = self.qualified_name("a handler", format_args!("after `=>`"), help)?;
+            let goes_on = self.at(TokenKind::Arrow) && self.spelling(self.second()) == "_";
+            if goes_on {
+                self.bump();
+                self.bump();
+            }
+            (Some(target), goes_on)
+        };
+        let (place, help) = match &target {
+            Some(target) if !goes_on => (format!("`{target}`"), self.advice_after_target("an error handler is")),
+            _ => ("`_`".to_owned(), advice::END.to_owned()),
+        };
+        let span = self.end_statement(start, "`;`", format_args!("after the handler {place}"), &help)?;
+        Ok(Statement::Handler(Handler { path, target, goes_on, span }))
     }
 }

@@ -19,7 +19,7 @@ mod scale;
 mod statements;
 
 use flux_diagnostic::Diagnostics;
-use flux_ir::program::{Action, Body, Chain, HandlerTarget, Origin, Parallel, Program, Step};
+use flux_ir::program::{Action, Body, Chain, Origin, Parallel, Program, Step};
 use flux_source::{FileId, SourceMap};
 
 /// Reads `text`; each diagnostic as `line severity [id] headline`, by place.
@@ -96,10 +96,10 @@ fn handlers(program: &Program) -> Vec<String> {
     let node = |it: &Option<_>| it.map_or("*".into(), |id| program.nodes[id].name.to_string());
     let show = |handler: &flux_ir::program::Handler| {
         let path: Vec<_> = handler.path.iter().map(node).collect();
-        let target = match &handler.target {
-            HandlerTarget::Node(id) => program.nodes[*id].name.to_string(),
-            HandlerTarget::External(id) => format!("{}()", program.externals[*id].name),
-        };
+        let node = handler.target.node().map(|id| program.nodes[id].name.to_string());
+        let function = handler.target.external().map(|id| format!("{}()", program.externals[id].name));
+        let goes_on = handler.target.goes_on().then(|| "_".to_owned());
+        let target = node.into_iter().chain(function).chain(goes_on).collect::<Vec<_>>().join(" -> ");
         format!("{} => {target}", path.join(" -> "))
     };
     program.handlers.iter().map(show).collect()

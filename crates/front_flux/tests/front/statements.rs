@@ -110,6 +110,13 @@ fn handlers_are_functions_unless_they_are_nodes() {
 }
 
 #[test]
+fn after_a_handler_that_ends_in_an_underscore_the_flow_goes_on() {
+    let text = "A = B -> C;\nD () => ();\n\
+        handle error A -> B => _;\nhandle error B => F -> _;\nhandle error C => D -> _;";
+    assert_eq!(handlers(&program(text)), ["A -> B => _", "B => F() -> _", "C => D -> _"]);
+}
+
+#[test]
 fn constraints_have_modes_scopes_and_keys() {
     let text = "Move (int from, int to) => ();\n\
         atomic Move:{a?, b!, c(program)?, d?(session), e(to), f(to, from)!, e(from)};";

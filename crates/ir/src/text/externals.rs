@@ -15,7 +15,7 @@ use crate::external::{
     Convention, External, ExternalId, ExternalNames, ExternalRole, Language, Outcome, Passing, PlainFunction,
 };
 use crate::name::Name;
-use crate::program::{Body, HandlerTarget, NodeId, Program};
+use crate::program::{Body, NodeId, Program};
 use crate::types::TypeNames;
 
 /// Whether the functions of `program` are those that its text names, in this order: first by predicates, then by
@@ -23,10 +23,7 @@ use crate::types::TypeNames;
 pub(super) fn are_named(program: &Program) -> bool {
     let predicates = program.predicates.iter().filter_map(|(_, one)| one.external());
     let sources = program.sources.iter().filter_map(|source| source.session);
-    let handlers = program.handlers.iter().filter_map(|handler| match handler.target {
-        HandlerTarget::External(external) => Some(external),
-        HandlerTarget::Node(_) => None,
-    });
+    let handlers = program.handlers.iter().filter_map(|handler| handler.target.external());
     let nodes = program.nodes.iter().filter_map(|(_, node)| match node.body {
         Body::External(external) => Some((external, Some(&node.name))),
         _ => None,

@@ -78,8 +78,9 @@
 //! constant   = [ "-" ] INT | TEXT | "true" | "false" | "option" option
 //! source     = "source" ( apply | "every" INT "ms" ) "=>" node [ takes ] [ "session" external ]
 //! handler    = "handle" "error" ( "*" | node ) { "->" ( "*" | node ) } "=>" handles
-//! handles    = "node" node [ "{" { replaces } "}" ] | "function" external
-//! replaces   = "for" node takes [ "gives" "(" [ output { "," output } ] ")" ]      without the last part the flow ends
+//! handles    = ( "node" node | "function" external ) [ "->" "_" ] [ "{" { replaces } "}" ] | "_"
+//!              with `_` the flow goes on, else it ends; braces are for a node
+//! replaces   = "for" node takes [ "gives" "(" output { "," output } ")" ]          with the last part the flow resumes
 //! output     = "out" "." position
 //!
 //! flow       = program { function } { entry }
@@ -105,7 +106,7 @@
 //! operand    = "in" "." position | "%" INT "." position | constant     an input; an output of a step
 //!            | "error" "of" "%" INT | "%" INT "." "changed" "." position
 //!              of a step that has failed, in its failure block: the error code; an input as its node left it
-//! end        = ( "done" | "resume" ) [ operand { "," operand } ] [ offset ] | ( "failed" | "ended" ) [ offset ]
+//! end        = ( "done" | "resume" ) [ operand { "," operand } ] [ offset ] | ( "failed" | "ended" | "go_on" ) [ offset ]
 //!            | "dispatch" "{" { "line" [ test { "," test } ] "=>" block } [ "unmatched" [ offset ] ] "}"
 //! test       = predicate "(" operand ")"
 //! exits      = INT "/" INT "/" INT                                     done, failed, ended

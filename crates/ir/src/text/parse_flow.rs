@@ -189,6 +189,7 @@ impl<'text> FunctionParser<'_, 'text> {
             Some("resume") => End::Resume { values: self.values(&mut rest)?, offset: offset(&mut rest)? },
             Some("failed") => End::Failed { offset: offset(&mut rest)? },
             Some("ended") => End::Ended { offset: offset(&mut rest)? },
+            Some("go_on") => End::GoOn { offset: offset(&mut rest)? },
             _ => return Ok(None),
         };
         *line = rest;

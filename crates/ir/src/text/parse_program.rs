@@ -10,7 +10,7 @@ use crate::compute::{Computation, ComputedPredicate, Variable};
 use crate::external::ExternalRole;
 use crate::message::MessageId;
 use crate::program::{
-    self, Application, Body, Constant, Constraint, ConstraintId, Handler, HandlerTarget, Include, Line, Link, Module,
+    self, Application, Body, Constant, Constraint, ConstraintId, Handler, HandlerStep, HandlerTarget, Include, Line, Link, Module,
     ModuleId, NamedInput, Node, NodeId, OptionKind, Origin, Parameter, Predicate, PredicateId, Program, Replacement,
     Requirement, ServerOption, Signature, Source, TestedBy, TypeBody, TypeDeclaration, TypeId,
 };
@@ -347,18 +347,9 @@ impl<'a> Parser<'a> {
         let span = line.span()?;
         let path = line.separated("->", |line| if line.eat("*") { Ok(None) } else { self.node_id(line).map(Some) })?;
         line.expect("=>")?;
-        let target = if line.eat_word("node") {
-            HandlerTarget::Node(self.node_id(&mut line)?)
-        } else {
-            line.expect_word("function")?;
-            HandlerTarget::External(self.functions.mention(
-                &mut line,
-                ExternalRole::Handler,
-                &mut self.program.externals,
-            )?)
-        };
-        let replacements = match target {
-            HandlerTarget::Node(node) if line.eat("{") => {
+        let target = self.handler_target(&mut line)?;
+        let replacements = match target.node() {
+            Some(node) if line.eat("{") => {
                 line.finish()?;
                 self.replacements(node)?
             }
@@ -369,6 +360,24 @@ impl<'a> Parser<'a> {
         };
         self.program.handlers.push(Handler { path, target, replacements, span });
         Ok(())
+    }
+
+    fn handler_target(&mut self, line: &mut Cursor<'_>) -> Result<HandlerTarget, ParseError> {
+        if line.eat_word("_") {
+            return Ok(HandlerTarget::GoOn(None));
+        }
+        let step = if line.eat_word("node") {
+            HandlerStep::Node(self.node_id(line)?)
+        } else {
+            line.expect_word("function")?;
+            let externals = &mut self.program.externals;
+            HandlerStep::External(self.functions.mention(line, ExternalRole::Handler, externals)?)
+        };
+        if !line.eat("->") {
+            return Ok(HandlerTarget::Run(step));
+        }
+        line.expect_word("_")?;
+        Ok(HandlerTarget::GoOn(Some(step)))
     }
 
     /// Reads how the handler declared on the line before takes the place of nodes.

@@ -228,6 +228,7 @@ impl FunctionPrinter<'_> {
             End::Resume { values, offset } => ("resume", values.as_slice(), offset),
             End::Failed { offset } => ("failed", &[][..], offset),
             End::Ended { offset } => ("ended", &[][..], offset),
+            End::GoOn { offset } => ("go_on", &[][..], offset),
             End::Dispatch { lines, unmatched } => return self.dispatch(lines, *unmatched),
         };
         self.printer.write(word);

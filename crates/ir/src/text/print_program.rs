@@ -6,7 +6,7 @@ use super::names::{Names, Ports, Scope};
 use super::printer::Printer;
 use crate::external::ExternalRole;
 use crate::program::{
-    self, Application, Body, Constant, Handler, HandlerTarget, Include, Line, Module, ModuleId, Node, NodeId, Origin,
+    self, Application, Body, Constant, Handler, HandlerStep, HandlerTarget, Include, Line, Module, ModuleId, Node, NodeId, Origin,
     Parameter, Program, Replacement, Requirement, ServerOption, Source, TestedBy, TypeBody, TypeDeclaration,
 };
 
@@ -285,20 +285,26 @@ impl Printer {
             None => printer.write("*"),
             Some(node) => printer.mention(|names| &names.nodes, node.index()),
         });
-        match &handler.target {
-            HandlerTarget::External(external) => {
+        match handler.target.step() {
+            None => {}
+            Some(HandlerStep::External(external)) => {
                 self.write(" => function ");
-                self.external(*external, ExternalRole::Handler);
+                self.external(external, ExternalRole::Handler);
             }
-            HandlerTarget::Node(node) => {
+            Some(HandlerStep::Node(node)) => {
                 self.write(" => node ");
                 self.mention(|names| &names.nodes, node.index());
-                if !handler.replacements.is_empty() {
-                    return self.replacements(*node, &handler.replacements);
-                }
             }
         }
-        self.end_line();
+        self.write(match handler.target {
+            HandlerTarget::Run(_) => "",
+            HandlerTarget::GoOn(Some(_)) => " -> _",
+            HandlerTarget::GoOn(None) => " => _",
+        });
+        match handler.target.node() {
+            Some(node) if !handler.replacements.is_empty() => self.replacements(node, &handler.replacements),
+            _ => self.end_line(),
+        }
     }
 
     fn replacements(&mut self, handler: NodeId, replacements: &[Replacement]) {

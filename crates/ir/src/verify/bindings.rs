@@ -8,7 +8,7 @@
 use super::Violations;
 use crate::name::Name;
 use crate::program::{
-    Action, Argument, Chain, Each, EachValues, Handler, HandlerTarget, Node, NodeId, Origin, Parallel, Parameter,
+    Action, Argument, Chain, Each, EachValues, Handler, Node, NodeId, Origin, Parallel, Parameter,
     Program, Replacement, StepNumber,
 };
 use crate::types::Type;
@@ -144,7 +144,7 @@ impl<'a> Checker<'a, '_> {
     fn kept_by_handlers(&mut self) {
         let mut open: Vec<(NodeId, &Handler, &Replacement)> = vec![];
         for handler in &self.program.handlers {
-            if let HandlerTarget::Node(target) = handler.target {
+            if let Some(target) = handler.target.node() {
                 open.extend(handler.replacements.iter().map(|one| (target, handler, one)));
             }
         }
@@ -170,9 +170,17 @@ impl<'a> Checker<'a, '_> {
         values
     }
 
-    /// A handler that is a node takes what the failing one took, and gives what that would have given.
+    /// A handler that is a node takes what the failing one took, and gives what that would have given. The flow goes on
+    /// without values after one node that has none.
     fn handler(&mut self, handler: &Handler) {
-        let HandlerTarget::Node(target) = handler.target else {
+        if handler.target.goes_on() {
+            let failing = handler.path.last().copied().flatten().and_then(|node| self.program.nodes.find(node));
+            let gives_nothing = failing.is_some_and(|node| node.outputs().is_empty());
+            self.violations.require(gives_nothing, handler.span, || {
+                "a flow goes on without values after what may have outputs".to_owned()
+            });
+        }
+        let Some(target) = handler.target.node() else {
             return self.violations.require(handler.replacements.is_empty(), handler.span, || {
                 "a handler that is a function takes values like a node".to_owned()
             });
@@ -196,7 +204,9 @@ impl<'a> Checker<'a, '_> {
         self.takes(Some(&replacement.arguments), types(target.inputs()), &values, handler.span, &target.name);
         if let Some(resume) = &replacement.resume {
             let given = resume.iter().map(|index| target.outputs().get(*index));
-            let fits = resume.len() == failing.outputs().len()
+            let may_resume = !handler.target.goes_on() && !resume.is_empty();
+            let fits = may_resume
+                && resume.len() == failing.outputs().len()
                 && given.zip(failing.outputs()).all(|(one, wanted)| one.is_some_and(|one| wanted.ty.takes(&one.ty)));
             self.violations.require(fits, handler.span, || {
                 format!("the outputs of the handler `{}` do not fit those of `{}`", target.name, failing.name)

@@ -5,7 +5,7 @@
 use super::Violations;
 use crate::effects::Effects;
 use crate::external::{ExternalId, ExternalRole, Language};
-use crate::program::{Body, HandlerTarget, NodeId, Program};
+use crate::program::{Body, NodeId, Program};
 use flux_source::Span;
 use std::collections::HashSet;
 
@@ -59,7 +59,7 @@ pub(super) fn check(program: &Program, violations: &mut Violations) {
         }
     }
     for handler in &program.handlers {
-        if let HandlerTarget::External(id) = handler.target {
+        if let Some(id) = handler.target.external() {
             named(program, id, ExternalRole::Handler, handler.span, violations);
         }
     }

@@ -84,6 +84,8 @@ struct Called<'a> {
     id: StepId,
     /// The node, where it calls a concrete one.
     node: Option<NodeId>,
+    /// Whether a handler of its failure lets the flow go on without values.
+    may_go_on: bool,
     inputs: Option<&'a [Parameter]>,
     outputs: Option<Vec<&'a Parameter>>,
 }
@@ -207,9 +209,21 @@ impl<'a> Checker<'a> {
             Callee::Node(node) => Some(node),
             _ => None,
         };
-        self.failing.push(Called { id, node, inputs, outputs });
+        let may_go_on = self.may_go_on(&step.callee);
+        self.failing.push(Called { id, node, may_go_on, inputs, outputs });
         self.block(&step.failure, Place::Failure);
-        self.failing.pop().unwrap_or(Called { id, node, inputs: None, outputs: None })
+        self.failing.pop().unwrap_or(Called { id, node, may_go_on, inputs: None, outputs: None })
+    }
+
+    /// Whether some handler of the node that is called says `_`.
+    fn may_go_on(&self, callee: &Callee) -> bool {
+        let node = match callee {
+            Callee::Node(node) => Some(*node),
+            Callee::Function(function) => self.flow.functions.find(*function).and_then(Function::node),
+            Callee::Fork(_) | Callee::Each(_) | Callee::External { .. } => None,
+        };
+        let ends_in = |path: &[Option<NodeId>]| node.is_some() && path.last() == Some(&node);
+        self.flow.program.handlers.iter().any(|handler| handler.target.goes_on() && ends_in(&handler.path))
     }
 
     /// Whether a step is a handler that is handed all that the node left which failed.
@@ -396,7 +410,17 @@ impl<'a> Checker<'a> {
             End::Resume { values, .. } => match self.failing.last().map(|failing| failing.outputs.clone()) {
                 None => self.add(span, &misplaced("resume")),
                 Some(None) => {}
-                Some(Some(outputs)) => self.values(values, outputs.into_iter(), span, || "`resume`".to_owned()),
+                Some(Some(outputs)) => {
+                    self.require(!values.is_empty(), span, || "`resume` gives no values".to_owned());
+                    self.values(values, outputs.into_iter(), span, || "`resume`".to_owned());
+                }
+            },
+            End::GoOn { .. } => match self.failing.last() {
+                None => self.add(span, &misplaced("go_on")),
+                Some(failing) => {
+                    let holds = failing.may_go_on && failing.outputs.as_ref().is_none_or(Vec::is_empty);
+                    self.require(holds, span, || "`go_on` stands where no handler of the failure says so".to_owned());
+                }
             },
             End::Dispatch { lines, unmatched } => {
                 self.require(place == Place::Body, span, || "a dispatch does not end the function's body".to_owned());

@@ -83,7 +83,7 @@ impl Checker<'_> {
             End::Done { offset, .. } => (Exit::Done, *offset),
             End::Failed { offset } => (Exit::Failed, *offset),
             End::Ended { offset } => (Exit::Ended, *offset),
-            End::Resume { offset, .. } => {
+            End::Resume { offset, .. } | End::GoOn { offset } => {
                 // More than the limit are not told apart: both share the numbers from 0.
                 let apart = beside.checked_add(arriving).is_some_and(|sum| sum <= LIMIT);
                 if *offset != if apart { beside } else { 0 } {

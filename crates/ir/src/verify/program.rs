@@ -4,7 +4,7 @@
 use super::{Violations, types};
 use crate::arena::Arena;
 use crate::program::{
-    Action, Application, Body, Chain, Constant, ConstraintId, HandlerTarget, Line, ModuleId, Node, NodeId, OptionKind,
+    Action, Application, Body, Chain, Constant, ConstraintId, Line, ModuleId, Node, NodeId, OptionKind,
     Origin, Program, Requirement, Scope, ServerOption, StepNumber,
 };
 use flux_source::Span;
@@ -37,7 +37,7 @@ pub(super) fn check_resolved(program: &Program, violations: &mut Violations) {
     for handler in &program.handlers {
         checker.violations.require(!handler.path.is_empty(), handler.span, || "a handler is for no node".to_owned());
         handler.path.iter().flatten().for_each(|node| checker.node(*node, handler.span));
-        if let HandlerTarget::Node(node) = handler.target {
+        if let Some(node) = handler.target.node() {
             checker.node(node, handler.span);
         }
     }

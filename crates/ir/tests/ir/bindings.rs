@@ -117,6 +117,17 @@ fn values_are_as_many_as_are_taken_and_of_their_types() {
 }
 
 #[test]
+fn a_flow_resumes_with_values_or_goes_on_where_its_handler_says_so() {
+    let unfit = |handler: &str, node: &str| format!("the outputs of the handler `{handler}` do not fit those of `{node}`");
+    breaks("for Send takes (in.socket)", "for Send takes (in.socket) gives ()", &[&unfit("Report", "Send")]);
+    breaks("=> node Report {", "=> node Report -> _ {", &[]);
+    breaks("-> Send => node Report {\n  for Send takes (in.socket)\n}", "-> Send => _", &[]);
+    let open = "a flow goes on without values after what may have outputs";
+    breaks("=> node Spare {", "=> node Spare -> _ {", &[open, &unfit("Spare", "Read")]);
+    breaks("* -> Send => node Report {\n  for Send takes (in.socket)\n}", "Send -> * => _", &[open]);
+}
+
+#[test]
 fn a_value_is_there_from_the_step_that_makes_it_to_the_end_of_its_chain() {
     let missing = |name: &str| format!("{name} names a value that is not there");
     breaks("Read(10) takes (in.socket)", "Read(10) takes (%4.0)", &[&missing("`Read`")]);

@@ -49,7 +49,7 @@ impl<'a> Machine<'a> {
             End::Done { offset, .. } => self.done.extend(add(*offset)),
             End::Failed { offset } => self.failed.extend(add(*offset)),
             End::Ended { offset } => self.ended.extend(add(*offset)),
-            End::Resume { offset, .. } => return Some(add(*offset).collect()),
+            End::Resume { offset, .. } | End::GoOn { offset } => return Some(add(*offset).collect()),
             End::Dispatch { lines, unmatched } => {
                 if let Some(offset) = unmatched {
                     self.failed.extend(add(*offset));
@@ -111,9 +111,11 @@ fn numbers(flow: &mut Flow) -> Vec<&mut u64> {
             of_block(&mut step.failure, found);
         }
         match &mut block.end {
-            End::Done { offset, .. } | End::Failed { offset } | End::Ended { offset } | End::Resume { offset, .. } => {
-                found.push(offset);
-            }
+            End::Done { offset, .. }
+            | End::Failed { offset }
+            | End::Ended { offset }
+            | End::Resume { offset, .. }
+            | End::GoOn { offset } => found.push(offset),
             End::Dispatch { lines, unmatched } => {
                 found.extend(unmatched);
                 lines.iter_mut().for_each(|line| of_block(&mut line.block, found));
@@ -132,15 +134,15 @@ fn numbers(flow: &mut Flow) -> Vec<&mut u64> {
 /// A flow whose `Twice` has two paths, `Double2`, … `Double48` twice those of the one before: the last has as many as
 /// [`paths::LIMIT`]. `Big` has more, as its two lines have so many each; `More` has these steps.
 fn at_the_limit(steps: &str) -> Flow {
-    let mut text = "program p\npredicate hit = is_hit\nnode A () => ()\n".to_owned();
+    let mut text = "program p\npredicate hit = is_hit\nnode A () => ()\nhandle error A => _\n".to_owned();
     let mut functions = String::new();
     let mut function = |name: &str, inputs: &str, body: &str| {
         text += &format!("node {name} ({inputs}) => () {{\nflow =\n}}\n");
         functions += &format!("function {name} ({inputs}) => () {{\nabstract {name}\n{body}}}\n");
     };
     let call = |id: u32, name: &str| format!("%{id} = function {name}() else failed\n");
-    // A fallback goes on as its node would have: a second way.
-    let twice = "%1 = node A() else {\n%2 = node A() else failed\nresume\n}\n";
+    // A handler lets the flow go on as if its node had not failed: a second way.
+    let twice = "%1 = node A() else {\n%2 = node A() else failed\ngo_on\n}\n";
     function("Double1", "", &format!("{twice}done\n"));
     for power in 2..=48 {
         let steps = call(1, &format!("Double{}", power - 1)) + &call(2, "Double1");
@@ -181,12 +183,12 @@ fn what_is_cut_has_a_register_of_its_own_even_where_only_one_path_leads_to_it() 
 
 #[test]
 fn a_fallback_is_told_apart_where_both_are_no_more_than_the_limit() {
-    let fallback = "%2 = node A() else {\n%3 = node A() else failed\nresume\n}\n";
+    let fallback = "%2 = node A() else {\n%3 = node A() else failed\ngo_on\n}\n";
     for (before, expected) in [("Double47", paths::LIMIT / 2), ("Double48", 0)] {
         let flow = at_the_limit(&format!("%1 = function {before}() else failed\n{fallback}"));
         assert_eq!(last(&flow).paths.done, paths::LIMIT);
         let end = &last(&flow).body.steps[1].failure.end;
-        assert!(matches!(end, End::Resume { offset, .. } if *offset == expected), "{before}: {end:?}");
+        assert_eq!(end.rejoins(), Some(expected), "{before}: {end:?}");
     }
 }
 

@@ -287,13 +287,18 @@ pub fn any_program(choices: &mut Choices) -> Program {
         span: choices.span(),
     });
     program.handlers = choices.list(3, |choices| {
-        let target = match choices.chance() {
-            false => HandlerTarget::External(choices.id(EXTERNALS)),
-            true => HandlerTarget::Node(choices.id(counts.nodes)),
+        let step = match choices.chance() {
+            false => HandlerStep::External(choices.id(EXTERNALS)),
+            true => HandlerStep::Node(choices.id(counts.nodes)),
         };
-        let replacements = match target {
-            HandlerTarget::External(_) => vec![],
-            HandlerTarget::Node(_) => choices.list(2, |choices| any_replacement(choices, counts)),
+        let target = match choices.below(3) {
+            0 => HandlerTarget::Run(step),
+            1 => HandlerTarget::GoOn(Some(step)),
+            _ => HandlerTarget::GoOn(None),
+        };
+        let replacements = match target.node() {
+            None => vec![],
+            Some(_) => choices.list(2, |choices| any_replacement(choices, counts)),
         };
         program::Handler {
             path: (0..=choices.below(3)).map(|_| choices.chance().then(|| choices.id(counts.nodes))).collect(),
@@ -310,7 +315,7 @@ fn any_replacement(choices: &mut Choices, counts: Counts) -> Replacement {
         failing: choices.id(counts.nodes),
         arguments: choices.list(3, any_argument),
         kept: choices.list(2, any_argument),
-        resume: choices.chance().then(|| choices.list(3, |choices| choices.below(4))),
+        resume: choices.chance().then(|| (0..=choices.below(3)).map(|_| choices.below(4)).collect()),
     }
 }
 
@@ -540,7 +545,8 @@ fn any_function(choices: &mut Choices, counts: Counts) -> Function {
 
 fn any_block(choices: &mut Choices, counts: Counts, depth: usize) -> Block {
     let steps = if depth == 0 { vec![] } else { choices.list(3, |choices| any_step(choices, counts, depth - 1)) };
-    let end = match choices.below(5) {
+    let end = match choices.below(6) {
+        5 => End::GoOn { offset: choices.number() },
         0 => End::Failed { offset: choices.number() },
         1 => End::Ended { offset: choices.number() },
         2 => End::Resume { values: choices.list(3, any_operand), offset: choices.number() },

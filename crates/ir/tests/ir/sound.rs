@@ -6,7 +6,7 @@ use flux_ir::external::{External, ExternalId, ExternalRole};
 use flux_ir::flow::*;
 use flux_ir::name::Name;
 use flux_ir::program::{Body, Chain, Constant, Mode, Node, NodeId, Origin, Parameter, Program, Scope, Signature};
-use flux_ir::program::{Constraint, Predicate, Source, TestedBy};
+use flux_ir::program::{Constraint, Handler, HandlerTarget, Predicate, Source, TestedBy};
 use flux_ir::provenance::Provenance;
 use flux_ir::types::Type;
 use flux_source::Span;
@@ -133,8 +133,8 @@ type Value = (Operand, Parameter);
 enum Place<'a> {
     Body,
     Line,
-    /// Of a step with these outputs.
-    Failure(&'a [Parameter]),
+    /// Of a step with these outputs, which calls this node.
+    Failure(&'a [Parameter], Option<NodeId>),
 }
 
 struct Maker<'a, 'b> {
@@ -172,12 +172,22 @@ impl Maker<'_, '_> {
         }
         let end = match (place, self.choices.below(4)) {
             (Place::Body, 1) if depth > 0 => self.dispatch(&values, outputs, depth),
-            (Place::Failure(_), 0) => End::Failed { offset: 0 },
-            (Place::Failure(_), 1) => End::Ended { offset: 0 },
-            (Place::Failure(failed), 2) => End::Resume { values: self.pick(&values, failed), offset: 0 },
+            (Place::Failure(..), 0) => End::Failed { offset: 0 },
+            (Place::Failure(..), 1) => End::Ended { offset: 0 },
+            (Place::Failure([], Some(node)), 2) => self.go_on(node),
+            (Place::Failure([], None), 2) => End::Ended { offset: 0 },
+            (Place::Failure(failed, _), 2) => End::Resume { values: self.pick(&values, failed), offset: 0 },
             _ => End::Done { values: self.pick(&values, outputs), offset: 0 },
         };
         Block { steps, end }
+    }
+
+    /// The flow goes on after this node, because a handler says so.
+    fn go_on(&mut self, node: NodeId) -> End {
+        let (path, target) = (vec![Some(node)], HandlerTarget::GoOn(None));
+        let (replacements, span) = (vec![], Span::default());
+        self.flow.program.handlers.push(Handler { path, target, replacements, span });
+        End::GoOn { offset: 0 }
     }
 
     fn dispatch(&mut self, values: &[Value], outputs: &[Parameter], depth: usize) -> End {
@@ -201,7 +211,7 @@ impl Maker<'_, '_> {
     fn step(&mut self, values: &[Value], outputs: &[Parameter], place: Place, depth: usize) -> Step {
         self.steps += 1;
         let id = StepId(self.steps);
-        let callee = self.callee(matches!(place, Place::Failure(_)));
+        let callee = self.callee(matches!(place, Place::Failure(..)));
         let takes = self.flow.callee_inputs(&callee).to_vec();
         let gives: Vec<Parameter> = self.flow.callee_outputs(&callee).into_iter().cloned().collect();
         let inputs = self.pick(values, &takes);
@@ -209,7 +219,8 @@ impl Maker<'_, '_> {
         let mut known = values.to_vec();
         let (ty, name) = (Type::error_code(), "error".to_owned());
         known.push((Operand::Error(id), Parameter { ty, name, span: Span::default() }));
-        let failure = self.block(known, outputs, Place::Failure(&gives), depth - 1);
+        let failing = Place::Failure(&gives, self.flow.callee_node(&callee));
+        let failure = self.block(known, outputs, failing, depth - 1);
         let (paths, span) = (StepPaths::default(), Span::default());
         Step { id, callee, inputs, within: None, acquire, failure, paths, span }
     }

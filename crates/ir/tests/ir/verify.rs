@@ -405,9 +405,13 @@ fn what_a_pass_took_is_required_by_whom_it_took_it_for() {
 fn blocks_end_as_their_places_allow() {
     let misplaced = |word| format!("function `Beat_run`: `{word}` stands where nothing has failed");
     let beat = "%1 = node Beat() else failed\n  done";
-    for word in ["failed", "ended", "resume"] {
+    for word in ["failed", "ended", "resume", "go_on"] {
         breaks_flow(beat, &format!("%1 = node Beat() else failed\n  {word}"), &[&misplaced(word)]);
     }
+    let without = ["function `Beat_run`: `resume` gives no values"];
+    breaks_flow(beat, "%1 = node Beat() else resume\n  done", &without);
+    let unsaid = ["function `Beat_run`: `go_on` stands where no handler of the failure says so"];
+    breaks_flow(beat, "%1 = node Beat() else go_on\n  done", &unsaid);
     let dispatch = "dispatch {\n line => done\n }\n";
     breaks_flow(beat, &format!("%1 = node Beat() else failed\n {dispatch}"), &[]);
     let misplaced = ["function `Beat_run`: a dispatch does not end the function's body"];

@@ -5,7 +5,7 @@
 use crate::analyses::depth_first::depth_first;
 use crate::analyses::walks::{Meeting, Walks};
 use flux_ir::arena::ArenaId;
-use flux_ir::program::{Handler, HandlerTarget, Node, NodeId, Program};
+use flux_ir::program::{Handler, Node, NodeId, Program};
 use flux_source::Span;
 use std::collections::BTreeSet;
 
@@ -47,8 +47,8 @@ fn contained(program: &Program) -> Vec<Vec<Contained>> {
     };
     let mut contained: Vec<_> = program.nodes.iter().map(applied).collect();
     for (failing, handler) in handled(program) {
-        if let (HandlerTarget::Node(target), Some(list)) = (&handler.target, contained.get_mut(failing.index())) {
-            list.push(Contained { node: *target, span: handler.span, handles: true });
+        if let (Some(node), Some(list)) = (handler.target.node(), contained.get_mut(failing.index())) {
+            list.push(Contained { node, span: handler.span, handles: true });
         }
     }
     contained

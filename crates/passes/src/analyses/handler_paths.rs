@@ -11,7 +11,7 @@
 //! more than the paths have nodes (Aho and Corasick, "Efficient string matching", CACM 18(6), 1975). Each `*` may
 //! double them, so there is a limit.
 
-use flux_ir::program::{Handler, HandlerTarget, NodeId, Program};
+use flux_ir::program::{Handler, NodeId, Program};
 use std::collections::HashMap;
 
 /// What the handlers' paths can know of the walk so far: a state of the automaton.
@@ -106,7 +106,7 @@ impl<'a> HandlerPaths<'a> {
         let longer = self.state(context).iter().filter(is_last).map(|one| one.handler);
         let single = [Some(node), None].into_iter().filter_map(|name| self.single.get(&name)).flatten().copied();
         let is_itself =
-            |handler: &Handler| handler.path.last() == Some(&None) && handler.target == HandlerTarget::Node(node);
+            |handler: &Handler| handler.path.last() == Some(&None) && handler.target.node() == Some(node);
         let mut found: Vec<_> = longer.chain(single).filter(|one| !self.handler(*one).is_some_and(is_itself)).collect();
         found.sort_by_key(|handler| (std::cmp::Reverse(self.path(*handler).len()), *handler));
         found

@@ -1,7 +1,7 @@
 //! Where a program names its nodes.
 
 use flux_ir::compute::{Callable, calls_of};
-use flux_ir::program::{Application, HandlerTarget, NodeId, Origin, Program};
+use flux_ir::program::{Application, NodeId, Origin, Program};
 
 /// Every step, and every source that is a node.
 pub fn applications(program: &Program) -> impl Iterator<Item = &Application> {
@@ -18,11 +18,7 @@ pub fn named_nodes(program: &Program) -> impl Iterator<Item = NodeId> {
     let applied = applications(program).map(|application| application.node);
     let targets = program.sources.iter().map(|source| source.target);
     let handled = program.handlers.iter().flat_map(|handler| {
-        let target = match handler.target {
-            HandlerTarget::Node(node) => Some(node),
-            HandlerTarget::External(_) => None,
-        };
-        handler.path.iter().copied().flatten().chain(target)
+        handler.path.iter().copied().flatten().chain(handler.target.node())
     });
     let called = calls_of(program).into_iter().flat_map(|(_, calls)| calls).filter_map(|call| match call.callee {
         Callable::Node(node) => Some(node),

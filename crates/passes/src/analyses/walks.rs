@@ -5,7 +5,7 @@
 //! see [`crate::analyses::handler_paths`]. It ends whether or not the graph is acyclic, as contexts are finitely many.
 
 use crate::analyses::handler_paths::{Context, HandlerPaths};
-use flux_ir::program::{Action, Chain, Handler, HandlerTarget, NodeId, Origin, Program, Source};
+use flux_ir::program::{Action, Chain, NodeId, Origin, Program, Source};
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
 /// The walks of a program.
@@ -172,10 +172,10 @@ impl<'a> Walks<'a> {
     fn meet(&mut self, at: At, node: NodeId) -> At {
         let after = self.pass(at, Some(node));
         self.meetings.push(Meeting { node, before: at.context, link: self.links.len() - 1 });
-        if let Some(Handler { target: HandlerTarget::Node(target), .. }) = self.paths.handler_of(at.context, node)
+        if let Some(target) = self.paths.handler_of(at.context, node).and_then(|handler| handler.target.node())
             && self.failed.insert((node, at.context))
         {
-            self.open.push_back(Open::Handler(*target, after));
+            self.open.push_back(Open::Handler(target, after));
         }
         if let Some(contexts) = self.entered.get_mut(node.index())
             && contexts.insert(after.context)

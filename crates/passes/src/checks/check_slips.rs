@@ -7,7 +7,7 @@ use crate::analyses::mentions::named_nodes;
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics, nearest, nearest_within};
 use flux_ir::name::Name;
-use flux_ir::program::{ConstraintId, Handler, HandlerTarget, Node, NodeId, Program};
+use flux_ir::program::{ConstraintId, Handler, Node, NodeId, Program};
 use flux_source::Span;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -49,10 +49,7 @@ fn check_nodes(program: &Program, diagnostics: &mut Diagnostics) {
 /// A handler that is no node is a function in C++, and nobody need declare it. So only what is one slip away from a
 /// node is meant to be that, and not the node whose errors it handles: `NoImage` and `Image` are two.
 fn check_handlers(program: &Program, diagnostics: &mut Diagnostics) {
-    let function = |handler: &Handler| match handler.target {
-        HandlerTarget::External(external) => Some(external),
-        HandlerTarget::Node(_) => None,
-    };
+    let function = |handler: &Handler| handler.target.external();
     let counts = counts(program.handlers.iter().filter_map(function));
     for handler in &program.handlers {
         let Some(function) = function(handler).filter(|function| counts.get(function) == Some(&1)) else { continue };

@@ -4,7 +4,8 @@
 //!
 //! A handler takes what the failing node took, and last, if it wants it, an `int error`. Other values it reaches as the
 //! failing node could: every application of the node keeps them ([`crate::rewrites::kept_values`]). If the handler
-//! gives what that node gives, the flow goes on; if it gives nothing, the flow ends.
+//! gives what that node gives, the flow goes on; if it gives nothing, the flow ends. After a node without outputs the flow
+//! goes on only where the author wrote `_`.
 
 use crate::analyses::containment::callees_first;
 use crate::analyses::fit::{Fit, Misfit, dropped, fit, show, show_names};
@@ -12,13 +13,14 @@ use crate::analyses::walks::Walks;
 use crate::ids;
 use crate::rewrites::kept_values::{Wanted, keep};
 use flux_diagnostic::{Diagnostic, Diagnostics};
-use flux_ir::program::{Argument, Handler, HandlerTarget, Node, NodeId, Parameter, Program, Replacement};
+use flux_ir::program::{Argument, Handler, Node, NodeId, Parameter, Program, Replacement};
 use flux_ir::types::Type;
 use flux_source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Binds what fits or is reached, and reports handlers that do not; as a note, what one leaves out or reaches.
 pub fn bind_handlers(program: &mut Program, diagnostics: &mut Diagnostics) {
+    program.handlers.iter().for_each(|handler| check_going_on(program, handler, diagnostics));
     let asked = failing(program);
     if asked.is_empty() {
         return;
@@ -29,7 +31,7 @@ pub fn bind_handlers(program: &mut Program, diagnostics: &mut Diagnostics) {
     for failing in callees_first(program) {
         for index in asked.get(&failing).into_iter().flatten() {
             if let (Some(handler), Some(bound)) = (program.handlers.get(*index), bound.get_mut(*index))
-                && let HandlerTarget::Node(target) = handler.target
+                && let Some(target) = handler.target.node()
             {
                 let (node, failed) = (&program.nodes[target], &program.nodes[failing]);
                 let for_target = wanted.get(&target).cloned().unwrap_or_default();
@@ -52,7 +54,7 @@ pub fn bind_handlers(program: &mut Program, diagnostics: &mut Diagnostics) {
 fn report_reached(program: &mut Program, wanted: &mut Wanted, diagnostics: &mut Diagnostics) {
     let unkept = keep(program, wanted);
     for handler in &program.handlers {
-        let HandlerTarget::Node(target) = handler.target else { continue };
+        let Some(target) = handler.target.node() else { continue };
         let target = &program.nodes[target];
         for Replacement { failing, arguments, .. } in &handler.replacements {
             let is_wanted = |index: usize| arguments.contains(&Argument::Kept(index));
@@ -164,22 +166,55 @@ fn mark_inputs(diagnostic: Diagnostic, target: &Node, failing: &Node) -> Diagnos
         .mark(failing.span, format!("`{}` takes ({})", failing.name, show(failing.inputs())))
 }
 
-/// The outputs of the handler with which the flow goes on; none where it ends, as the handler gives nothing that is
-/// wanted. With what others give it goes on, so that must fit.
+/// The outputs of the handler with which the flow resumes; none where it gives nothing, or says itself that the flow
+/// goes on. What another gives must fit.
 fn bind_outputs(handler: &Handler, target: &Node, failing: &Node, diagnostics: &mut Diagnostics) -> Option<Vec<usize>> {
-    if let Ok(fit) = fit(target.outputs(), failing.outputs()) {
-        return Some(fit.positions(failing.outputs().len()));
+    if handler.target.goes_on() || target.outputs().is_empty() {
+        return None;
     }
-    if !target.outputs().is_empty() {
-        let headline = format!("the outputs of the handler `{}` do not fit those of `{}`", target.name, failing.name);
-        let error = Diagnostic::error(ids::FALLBACK_MISMATCH, headline, handler.span)
-            .mark(target.span, format!("`{}` gives ({})", target.name, show(target.outputs())))
-            .mark(failing.span, format!("`{}` gives ({})", failing.name, show(failing.outputs())));
-        let goes_on = show(failing.outputs());
-        diagnostics
-            .push(error.help(format!("declare it with `=> ({goes_on})` to let the flow go on, or `=> ()` to end it")));
+    let wanted = failing.outputs();
+    match fit(target.outputs(), wanted) {
+        Ok(fit) if !wanted.is_empty() => return Some(fit.positions(wanted.len())),
+        Ok(_) | Err(_) => {}
     }
+    let (name, failed) = (&target.name, &failing.name);
+    let (headline, help) = match wanted {
+        [] => (
+            format!("the handler `{name}` has outputs, and `{failed}` has none"),
+            format!("declare it with `=> ()` to end the flow, or write `=> {name} -> _` to let it go on"),
+        ),
+        _ => (
+            format!("the outputs of the handler `{name}` do not fit those of `{failed}`"),
+            format!("declare it with `=> ({})` to let the flow go on, or `=> ()` to end it", show(wanted)),
+        ),
+    };
+    let error = Diagnostic::error(ids::FALLBACK_MISMATCH, headline, handler.span)
+        .mark(target.span, format!("`{name}` gives ({})", show(target.outputs())));
+    diagnostics.push(mark_outputs(error, failing).help(help));
     None
+}
+
+fn mark_outputs(diagnostic: Diagnostic, failing: &Node) -> Diagnostic {
+    diagnostic.mark(failing.span, format!("`{}` gives ({})", failing.name, show(failing.outputs())))
+}
+
+/// Reports a handler after which the flow would go on without the values that the failed node gives.
+fn check_going_on(program: &Program, handler: &Handler, diagnostics: &mut Diagnostics) {
+    if !handler.target.goes_on() {
+        return;
+    }
+    let Some(failing) = handler.path.last().copied().flatten() else {
+        let headline = "`_` needs the name of the node after which the flow goes on, and `*` is any node";
+        let error = Diagnostic::error(ids::FALLBACK_MISMATCH, headline, handler.span);
+        return diagnostics.push(error.help("write a handler for each node without outputs: `handle error Log => _;`"));
+    };
+    let failing = &program.nodes[failing];
+    if !failing.outputs().is_empty() {
+        let headline = format!("`_` gives no values, and `{}` has outputs", failing.name);
+        let error = Diagnostic::error(ids::FALLBACK_MISMATCH, headline, handler.span);
+        let help = format!("write a handler that gives ({}) to let the flow go on", show(failing.outputs()));
+        diagnostics.push(mark_outputs(error, failing).help(help));
+    }
 }
 
 /// What a handler node is given: the failing node's inputs, and last the error code where it takes one more.
@@ -201,9 +236,14 @@ mod tests {
 
     /// What is said after `handle` in a program whose node `A` fails in a flow, and how many errors there were.
     fn bind(handler: &str, path: &str) -> (String, usize) {
+        bind_to(handler, path, "node H")
+    }
+
+    /// As [`bind`], where `target` handles the failure.
+    fn bind_to(handler: &str, path: &str, target: &str) -> (String, usize) {
         let text = format!(
             "program p\nnode A (int x, T *t) => (int to, bool b)\nnode H {handler}\nnode S (int x, T *t) => () {{\n\
-             flow = %1 A takes (in.x, in.t) gives ()\n}}\nhandle error {path} => node H\n"
+             flow = %1 A takes (in.x, in.t) gives ()\n}}\nhandle error {path} => {target}\n"
         );
         let mut program = parse_program(&text).unwrap();
         let mut diagnostics = Diagnostics::new();
@@ -214,7 +254,7 @@ mod tests {
         }
         let printed = print_program(&program);
         let bound = printed.split_once("handle error ").unwrap().1;
-        (bound.split_once('\n').unwrap().1.trim_end_matches("}\n").trim().to_owned(), errors)
+        (bound.split_once('\n').unwrap_or_default().1.trim_end_matches("}\n").trim().to_owned(), errors)
     }
 
     #[test]
@@ -235,8 +275,21 @@ mod tests {
     #[test]
     fn a_handler_for_any_node_says_so_for_each_that_it_is_asked_for() {
         let (bound, errors) = bind("(int x, T *t) => ()", "*");
-        assert_eq!(bound, "for A takes (in.x, in.t)\n  for S takes (in.x, in.t) gives ()");
+        assert_eq!(bound, "for A takes (in.x, in.t)\n  for S takes (in.x, in.t)");
         assert_eq!(errors, 0);
+    }
+
+    #[test]
+    fn a_flow_goes_on_without_values_only_where_the_handler_says_so() {
+        assert_eq!(bind_to("(int x) => ()", "S", "node H"), ("for S takes (in.x)".to_owned(), 0));
+        assert_eq!(bind_to("(int x) => ()", "S", "node H -> _"), ("for S takes (in.x)".to_owned(), 0));
+        assert_eq!(bind_to("(int x) => (int y)", "S", "node H -> _"), ("for S takes (in.x)".to_owned(), 0));
+        assert_eq!(bind_to("(int x) => ()", "S", "_"), (String::new(), 0));
+        let unfit = ("for S takes (in.x)".to_owned(), 1);
+        assert_eq!(bind_to("(int x) => (int y)", "S", "node H"), unfit, "it has outputs, and S has none");
+        assert_eq!(bind_to("(int x) => ()", "A", "_").1, 1, "A has outputs");
+        assert_eq!(bind_to("(int x) => (int to, bool b)", "A", "node H -> _").1, 1, "A has outputs");
+        assert_eq!(bind_to("(int x) => ()", "S -> *", "_").1, 1, "any node may have outputs");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::analyses::fit::{show, show_one, whole};
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics, Mark, nearest};
 use flux_ir::name::Name;
-use flux_ir::program::{Body, HandlerTarget, NodeId, Origin, Parameter, Program, Signature};
+use flux_ir::program::{Body, NodeId, Origin, Parameter, Program, Signature};
 use flux_source::Span;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -160,8 +160,8 @@ impl Known {
             }
         }
         for handler in &program.handlers {
-            if let HandlerTarget::Node(node) = &handler.target {
-                given.remove(node);
+            if let Some(node) = handler.target.node() {
+                given.remove(&node);
             }
         }
         for (target, lists) in given {

@@ -5,7 +5,7 @@
 
 use crate::analyses::each_steps::EachSteps;
 use crate::analyses::visible_values::{Missing, VisibleValues};
-use flux_ir::program::{Action, Argument, Body, Chain, HandlerTarget, NodeId, Origin, Parameter, Program};
+use flux_ir::program::{Action, Argument, Body, Chain, NodeId, Origin, Parameter, Program};
 use flux_source::Span;
 use std::collections::{BTreeMap, HashSet};
 
@@ -44,10 +44,7 @@ pub fn keep(program: &mut Program, wanted: &Wanted) -> Vec<Unkept> {
     // What nothing applies is wrong where it would be if something did.
     let chains = program.nodes.iter().flat_map(|(_, node)| node.chains());
     let mut used: HashSet<NodeId> = chains.flat_map(Chain::applications).map(|one| one.node).collect();
-    used.extend(program.handlers.iter().filter_map(|handler| match handler.target {
-        HandlerTarget::Node(target) => Some(target),
-        HandlerTarget::External(_) => None,
-    }));
+    used.extend(program.handlers.iter().filter_map(|handler| handler.target.node()));
     for node in wanted.keys().filter(|node| !used.contains(node)) {
         keeps_nothing(*node, program.nodes[*node].span);
     }

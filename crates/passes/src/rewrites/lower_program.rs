@@ -12,7 +12,7 @@ use crate::analyses::walks::Walks;
 use flux_ir::arena::Arena;
 use flux_ir::flow::*;
 use flux_ir::program::{
-    self as program, Action, Application, Argument, Body, Chain, EachValues, Handler, HandlerTarget,
+    self as program, Action, Application, Argument, Body, Chain, EachValues, Handler, HandlerStep, HandlerTarget,
     Line as ProgramLine, NodeId, Origin, Parallel, Parameter, PredicateId, Program, Requirement, StepNumber,
 };
 use flux_ir::provenance::Provenance;
@@ -260,19 +260,23 @@ impl<'a> Lowering<'a> {
         (failing, kept): (&Step, &[Operand]),
     ) -> Block {
         let failed_node = &self.program.nodes[node];
-        let ended = End::Ended { offset: 0 };
-        match &handler.target {
-            HandlerTarget::External(external) => {
+        let otherwise = match handler.target {
+            HandlerTarget::Run(_) => End::Ended { offset: 0 },
+            HandlerTarget::GoOn(_) => End::GoOn { offset: 0 },
+        };
+        match handler.target.step() {
+            None => Block { steps: vec![], end: otherwise },
+            Some(HandlerStep::External(external)) => {
                 // The function gets what its node has, so that it sees what that has done. An abstract node passes its
                 // inputs on, so what it has is gone.
                 let inputs = match failed_node.body.is_leaf() {
                     true => (0..failing.inputs.len()).map(|at| Operand::Changed(failing.id, at)).collect(),
                     false => failing.inputs.clone(),
                 };
-                let callee = Callee::External { external: *external, node };
-                Block { steps: vec![current.step(callee, inputs, vec![], failed(), handler.span)], end: ended }
+                let callee = Callee::External { external, node };
+                Block { steps: vec![current.step(callee, inputs, vec![], failed(), handler.span)], end: otherwise }
             }
-            HandlerTarget::Node(target) => {
+            Some(HandlerStep::Node(target)) => {
                 let bound = handler.replacements.iter().find(|one| one.failing == node);
                 let operand = |argument: &Argument| match argument {
                     Argument::Input(index) => failing.inputs.get(*index).cloned(),
@@ -282,13 +286,13 @@ impl<'a> Lowering<'a> {
                 };
                 let inputs = bound.into_iter().flat_map(|one| &one.arguments).filter_map(operand).collect();
                 let kept: Vec<_> = bound.into_iter().flat_map(|one| &one.kept).filter_map(operand).collect();
-                let step = self.call(current, *target, (inputs, &kept), handler.span);
+                let step = self.call(current, target, (inputs, &kept), handler.span);
                 let end = match bound.and_then(|one| one.resume.as_ref()) {
                     Some(outputs) => {
                         let values = outputs.iter().map(|index| Operand::Output(step.id, *index)).collect();
                         End::Resume { values, offset: 0 }
                     }
-                    None => ended,
+                    None => otherwise,
                 };
                 Block { steps: vec![step], end }
             }

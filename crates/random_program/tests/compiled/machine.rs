@@ -49,12 +49,9 @@ impl<'a> Machine<'a> {
         let model = &program.model;
         let nodes = model.nodes.iter().map(|(_, node)| (node.name.as_str(), node)).collect();
         let predicates = model.predicates.iter().map(|(_, one)| (one.name.as_str(), one)).collect();
-        let handler = |handler: &'a Handler| match handler {
-            Handler::Function { name, behaviour } => Some((name.as_str(), behaviour)),
-            Handler::Node(_) => None,
-        };
         let handlers = model.nodes.iter().filter_map(|(_, node)| node.handler.as_ref());
-        let handlers = handlers.chain(model.path_handlers.iter().map(|one| &one.handler)).filter_map(handler).collect();
+        let handlers = handlers.chain(model.path_handlers.iter().map(|one| &one.handler)).filter_map(Handler::function);
+        let handlers = handlers.collect();
         let steps = flow.functions.iter().flat_map(|(_, function)| function.body.all_steps());
         let instance = |callee: &Callee| match callee {
             Callee::Each(each) => Some(each.function),
