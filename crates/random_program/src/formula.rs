@@ -35,7 +35,6 @@ impl Comparison {
 
     /// What it says of a number; none where it fails.
     pub fn holds(&self, asked: i128) -> Option<bool> {
-        let asked = i64::try_from(asked).ok()?;
         let [left, right] = &self.0;
         Some(left.value(asked, None)? < right.value(asked, None)?)
     }
@@ -62,9 +61,9 @@ impl Formula {
         }
     }
 
-    fn value(&self, asked: i64, element: Option<i64>) -> Option<i64> {
+    fn value(&self, asked: i128, element: Option<i64>) -> Option<i64> {
         match self {
-            Self::Asked => Some(asked),
+            Self::Asked => i64::try_from(asked).ok(),
             Self::Element => element,
             Self::Constant(number) => Some(*number),
             Self::Joined(symbol, two) => {

@@ -127,6 +127,7 @@ fn path_numbers_that_would_not_fit_are_cut_and_lead_back_too() {
         incomplete: 0,
         fallible: 300,
         reaches: 0,
+        guards: 0,
         computed: 0,
         ..Shape::default()
     };
