@@ -6,9 +6,9 @@
 use flux_ir::external::{ExternalId, ExternalNames, ExternalRole};
 use flux_ir::name::Name;
 use flux_ir::program::{
-    Action, Application, Body, Chain, Constant, Constraint, ConstraintId, Each, Handler, HandlerStep, HandlerTarget, Line, Mode,
-    Node, NodeId, Origin, Parallel, Parameter, Predicate, PredicateId, Program, Requirement, Scope, Signature, Source,
-    Step, StepNumber, TestedBy,
+    Action, Application, Body, Chain, Constant, Constraint, ConstraintId, Each, Handler, HandlerStep, HandlerTarget,
+    Line, Mode, Node, NodeId, Origin, Parallel, Parameter, Predicate, PredicateId, Program, Requirement, Scope,
+    Signature, Source, Step, StepNumber, TestedBy,
 };
 use flux_ir::types::Type;
 use flux_source::Span;

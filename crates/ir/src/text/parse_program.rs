@@ -10,9 +10,9 @@ use crate::compute::{Computation, ComputedPredicate, Variable};
 use crate::external::ExternalRole;
 use crate::message::MessageId;
 use crate::program::{
-    self, Application, Body, Constant, Constraint, ConstraintId, Handler, HandlerStep, HandlerTarget, Include, Line, Link, Module,
-    ModuleId, NamedInput, Node, NodeId, OptionKind, Origin, Parameter, Predicate, PredicateId, Program, Replacement,
-    Requirement, ServerOption, Signature, Source, TestedBy, TypeBody, TypeDeclaration, TypeId,
+    self, Application, Body, Constant, Constraint, ConstraintId, Handler, HandlerStep, HandlerTarget, Include, Line,
+    Link, Module, ModuleId, NamedInput, Node, NodeId, OptionKind, Origin, Parameter, Predicate, PredicateId, Program,
+    Replacement, Requirement, ServerOption, Signature, Source, TestedBy, TypeBody, TypeDeclaration, TypeId,
 };
 use crate::types::TypeNames;
 

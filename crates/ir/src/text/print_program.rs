@@ -6,8 +6,9 @@ use super::names::{Names, Ports, Scope};
 use super::printer::Printer;
 use crate::external::ExternalRole;
 use crate::program::{
-    self, Application, Body, Constant, Handler, HandlerStep, HandlerTarget, Include, Line, Module, ModuleId, Node, NodeId, Origin,
-    Parameter, Program, Replacement, Requirement, ServerOption, Source, TestedBy, TypeBody, TypeDeclaration,
+    self, Application, Body, Constant, Handler, HandlerStep, HandlerTarget, Include, Line, Module, ModuleId, Node,
+    NodeId, Origin, Parameter, Program, Replacement, Requirement, ServerOption, Source, TestedBy, TypeBody,
+    TypeDeclaration,
 };
 
 /// The text of `program`.

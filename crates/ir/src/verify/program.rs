@@ -4,8 +4,8 @@
 use super::{Violations, types};
 use crate::arena::Arena;
 use crate::program::{
-    Action, Application, Body, Chain, Constant, ConstraintId, Line, ModuleId, Node, NodeId, OptionKind,
-    Origin, Program, Requirement, Scope, ServerOption, StepNumber,
+    Action, Application, Body, Chain, Constant, ConstraintId, Line, ModuleId, Node, NodeId, OptionKind, Origin,
+    Program, Requirement, Scope, ServerOption, StepNumber,
 };
 use flux_source::Span;
 use std::collections::HashSet;

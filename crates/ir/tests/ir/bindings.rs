@@ -118,7 +118,8 @@ fn values_are_as_many_as_are_taken_and_of_their_types() {
 
 #[test]
 fn a_flow_resumes_with_values_or_goes_on_where_its_handler_says_so() {
-    let unfit = |handler: &str, node: &str| format!("the outputs of the handler `{handler}` do not fit those of `{node}`");
+    let unfit =
+        |handler: &str, node: &str| format!("the outputs of the handler `{handler}` do not fit those of `{node}`");
     breaks("for Send takes (in.socket)", "for Send takes (in.socket) gives ()", &[&unfit("Report", "Send")]);
     breaks("=> node Report {", "=> node Report -> _ {", &[]);
     breaks("-> Send => node Report {\n  for Send takes (in.socket)\n}", "-> Send => _", &[]);

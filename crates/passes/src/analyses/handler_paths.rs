@@ -105,8 +105,7 @@ impl<'a> HandlerPaths<'a> {
             |one: &&Beginning| one.length + 1 == self.path(one.handler).len() && self.takes(**one, Some(node));
         let longer = self.state(context).iter().filter(is_last).map(|one| one.handler);
         let single = [Some(node), None].into_iter().filter_map(|name| self.single.get(&name)).flatten().copied();
-        let is_itself =
-            |handler: &Handler| handler.path.last() == Some(&None) && handler.target.node() == Some(node);
+        let is_itself = |handler: &Handler| handler.path.last() == Some(&None) && handler.target.node() == Some(node);
         let mut found: Vec<_> = longer.chain(single).filter(|one| !self.handler(*one).is_some_and(is_itself)).collect();
         found.sort_by_key(|handler| (std::cmp::Reverse(self.path(*handler).len()), *handler));
         found

@@ -17,9 +17,8 @@ pub fn applications(program: &Program) -> impl Iterator<Item = &Application> {
 pub fn named_nodes(program: &Program) -> impl Iterator<Item = NodeId> {
     let applied = applications(program).map(|application| application.node);
     let targets = program.sources.iter().map(|source| source.target);
-    let handled = program.handlers.iter().flat_map(|handler| {
-        handler.path.iter().copied().flatten().chain(handler.target.node())
-    });
+    let handled =
+        program.handlers.iter().flat_map(|handler| handler.path.iter().copied().flatten().chain(handler.target.node()));
     let called = calls_of(program).into_iter().flat_map(|(_, calls)| calls).filter_map(|call| match call.callee {
         Callable::Node(node) => Some(node),
         Callable::Predicate(_) => None,
