@@ -5,7 +5,8 @@
 //! The form is structured, not a general graph. A [`Block`] is a list of [`Step`]s and an [`End`]; a step holds its
 //! constraints from before its call until after it, whatever way the call ends, so that a constraint cannot be leaked
 //! by construction; a step's `failure` block runs after they were released. The only joins are a function's exits and
-//! [`End::Resume`] or [`End::GoOn`]. Functions call each other and are never copied, so that size stays linear in the program.
+//! [`End::Resume`] or [`End::GoOn`]. Functions call each other and are never copied, so that size stays linear in the
+//! program.
 
 use crate::arena::{Arena, ArenaId};
 use crate::external::ExternalId;

@@ -106,7 +106,8 @@
 //! operand    = "in" "." position | "%" INT "." position | constant     an input; an output of a step
 //!            | "error" "of" "%" INT | "%" INT "." "changed" "." position
 //!              of a step that has failed, in its failure block: the error code; an input as its node left it
-//! end        = ( "done" | "resume" ) [ operand { "," operand } ] [ offset ] | ( "failed" | "ended" | "go_on" ) [ offset ]
+//! end        = ( "done" | "resume" ) [ operand { "," operand } ] [ offset ]
+//!            | ( "failed" | "ended" | "go_on" ) [ offset ]
 //!            | "dispatch" "{" { "line" [ test { "," test } ] "=>" block } [ "unmatched" [ offset ] ] "}"
 //! test       = predicate "(" operand ")"
 //! exits      = INT "/" INT "/" INT                                     done, failed, ended

@@ -286,28 +286,30 @@ pub fn any_program(choices: &mut Choices) -> Program {
         arguments: any_arguments(choices),
         span: choices.span(),
     });
-    program.handlers = choices.list(3, |choices| {
-        let step = match choices.chance() {
-            false => HandlerStep::External(choices.id(EXTERNALS)),
-            true => HandlerStep::Node(choices.id(counts.nodes)),
-        };
-        let target = match choices.below(3) {
-            0 => HandlerTarget::Run(step),
-            1 => HandlerTarget::GoOn(Some(step)),
-            _ => HandlerTarget::GoOn(None),
-        };
-        let replacements = match target.node() {
-            None => vec![],
-            Some(_) => choices.list(2, |choices| any_replacement(choices, counts)),
-        };
-        program::Handler {
-            path: (0..=choices.below(3)).map(|_| choices.chance().then(|| choices.id(counts.nodes))).collect(),
-            target,
-            replacements,
-            span: choices.span(),
-        }
-    });
+    program.handlers = choices.list(3, |choices| any_handler(choices, counts));
     program
+}
+
+fn any_handler(choices: &mut Choices, counts: Counts) -> Handler {
+    let step = match choices.chance() {
+        false => HandlerStep::External(choices.id(EXTERNALS)),
+        true => HandlerStep::Node(choices.id(counts.nodes)),
+    };
+    let target = match choices.below(3) {
+        0 => HandlerTarget::Run(step),
+        1 => HandlerTarget::GoOn(Some(step)),
+        _ => HandlerTarget::GoOn(None),
+    };
+    let replacements = match target.node() {
+        None => vec![],
+        Some(_) => choices.list(2, |choices| any_replacement(choices, counts)),
+    };
+    Handler {
+        path: (0..=choices.below(3)).map(|_| choices.chance().then(|| choices.id(counts.nodes))).collect(),
+        target,
+        replacements,
+        span: choices.span(),
+    }
 }
 
 fn any_replacement(choices: &mut Choices, counts: Counts) -> Replacement {

@@ -4,8 +4,8 @@
 //!
 //! A handler takes what the failing node took, and last, if it wants it, an `int error`. Other values it reaches as the
 //! failing node could: every application of the node keeps them ([`crate::rewrites::kept_values`]). If the handler
-//! gives what that node gives, the flow goes on; if it gives nothing, the flow ends. After a node without outputs the flow
-//! goes on only where the author wrote `_`.
+//! gives what that node gives, the flow goes on; if it gives nothing, the flow ends. After a node without outputs the
+//! flow goes on only where the author wrote `_`.
 
 use crate::analyses::containment::callees_first;
 use crate::analyses::fit::{Fit, Misfit, dropped, fit, show, show_names};
