@@ -27,7 +27,7 @@ Serve:[_, _] = http.Refuse(404);
 handle error Break => http.Failed;
 handle error http.Content => http.Failed;
 
-// A guard: what comes after it runs only for a client that says the secret. A record that cannot be written stops nobody.
+// A guard: what comes after it runs only for a client that says the secret. A record that fails stops no flow.
 Guarded (http.request request) => ();
 Guarded = Record -> http.Field("authorization") -> Check -> Delete -> http.SendText(200, "text/plain");
 handle error Record => _;
