@@ -216,7 +216,8 @@ int Failed(const request &to, int error)
 {
     const auto rest = to.message().stream();
     const bool comes = rest != nullptr && !rest->has_ended();
-    int status = 500;
+    const bool is_status = error >= 400 && error <= 599;
+    int status = is_status ? error : 500;
     switch (error) {
     case EBADMSG:
     case ECONNRESET:

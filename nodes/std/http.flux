@@ -59,6 +59,26 @@ record field { name : text; value : text; };
 // A response that bodies make. Date, Content-Length and Connection are added, Content-Type is not.
 record response { status : int32; fields : list<field>; content : text; };
 
+// Statuses as error codes: a body fails with one, `fail http.not_found;`, and `Failed` answers with it. Other statuses
+// from 400 to 599 are written as numbers.
+error bad_request = 400;
+error unauthorized = 401;
+error forbidden = 403;
+error not_found = 404;
+error method_not_allowed = 405;
+error conflict = 409;
+error gone = 410;
+error precondition_failed = 412;
+error content_too_large = 413;
+error unsupported_media_type = 415;
+error unprocessable_content = 422;
+error too_many_requests = 429;
+error internal_server_error = 500;
+error not_implemented = 501;
+error bad_gateway = 502;
+error service_unavailable = 503;
+error gateway_timeout = 504;
+
 // The next request of any connection, and its path: decoded, without `.` and `..`, with the slash at its beginning.
 // `OPTIONS *` is answered by the source, and CONNECT is refused.
 Listen (flux::endpoint at) => (http.request request, text path) replicable;
@@ -121,6 +141,7 @@ Redirect (int status, http.request request, text location) => ();
 // sends the client there; with 403 what the server may not read. As `Failed` otherwise.
 NotFound (http.request request, int error) => ();
 
-// Answers to any other failure: 400 for EBADMSG, 413 for EMSGSIZE, 408 or 503 for ETIMEDOUT, 503 for what the server
-// has not enough of, else 500. A failure that comes when the answer has begun closes the connection.
+// Answers to any other failure. A code from 400 to 599 is the status of the answer: `fail http.not_found;` gives 404. Of
+// other codes EBADMSG gives 400, EMSGSIZE 413, ETIMEDOUT 408 or 503, a lack of resources 503, and all else 500. If the
+// answer has begun, the connection is closed.
 Failed (http.request request, int error) => ();

@@ -12,7 +12,7 @@ use crate::tree::{Declaration, Declarator, Expression, Function, Initial, Statem
 use crate::uses::{UseOfValue, Uses};
 use flux_contract as contract;
 use flux_ir::flow::{self, Block, Callee, End, Held, HeldKey, Operand, Role, StepId};
-use flux_ir::program::{NodeId, Origin, Parameter};
+use flux_ir::program::{ErrorPart, NodeId, Origin, Parameter};
 use std::collections::HashMap;
 
 /// What is known while a function is written.
@@ -38,6 +38,8 @@ pub struct Writer<'a> {
     pub(crate) outputs: HashMap<(StepId, usize), String>,
     /// The variable with the error of each step that has one.
     pub(crate) errors: HashMap<StepId, String>,
+    /// The variables with the other parts of failures that handlers read.
+    pub(crate) error_texts: HashMap<(StepId, ErrorPart), String>,
 }
 
 /// The comments over a function, and the function.
@@ -59,6 +61,7 @@ pub fn function(context: &Context<'_>, function: &flow::Function) -> Vec<Declara
         inputs: HashMap::new(),
         outputs: HashMap::new(),
         errors: HashMap::new(),
+        error_texts: HashMap::new(),
     };
     let body = writer.body();
     let caught = writer.caught();
@@ -115,7 +118,7 @@ impl Writer<'_> {
     fn caught(&self) -> Vec<Statement> {
         let Some(offset) = self.function.fault else { return vec![] };
         let number = Expression::name(self.context.names.node(self.node()));
-        let code = self.on_flow(contract::CAUGHT, vec![]);
+        let code = self.exception();
         vec![
             Statement::Comment("A predicate, or the copy of a value, threw: this node fails.".to_owned()),
             Statement::Run(self.on_flow(contract::FAILED_IN, vec![number, code])),
@@ -136,6 +139,12 @@ impl Writer<'_> {
             }),
         };
         stands_for.unwrap_or(NodeId::new(0))
+    }
+
+    /// In a `catch` block: the code of the exception, whose text is kept if some handler reads it.
+    pub(crate) fn exception(&self) -> Expression {
+        let caught = if self.context.reads_error_text { contract::CAUGHT_WITH_TEXT } else { contract::CAUGHT };
+        self.on_flow(caught, vec![])
     }
 
     /// A member of the flow, called.

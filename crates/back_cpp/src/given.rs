@@ -21,7 +21,7 @@ impl Writer<'_> {
         }
         let parameters = self.context.flow.callee_inputs(&step.callee);
         let told = step.inputs.iter().zip(parameters).filter(|(operand, parameter)| {
-            !matches!(operand, Operand::Constant(_) | Operand::Error(_)) && !is_small(&parameter.ty)
+            !matches!(operand, Operand::Constant(_) | Operand::Error(..)) && !is_small(&parameter.ty)
         });
         told.map(|(operand, parameter)| match input {
             Some(input) => Expression::name(input).member(&parameter.name),

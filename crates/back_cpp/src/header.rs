@@ -289,7 +289,7 @@ fn tests<'a>(context: &'a Context<'_>, function: &'a Function) -> Vec<(Predicate
     let parameter = |value: &Operand| match value {
         Operand::Input(index) => function.inputs.get(*index),
         Operand::Output(step, index) => context.flow.callee_outputs(&uses.step(*step)?.callee).get(*index).copied(),
-        Operand::Changed(..) | Operand::Error(_) | Operand::Constant(_) => None,
+        Operand::Changed(..) | Operand::Error(..) | Operand::Constant(_) => None,
     };
     let tests = lines.iter().flat_map(|line| &line.tests);
     tests.filter_map(|test| Some((test.predicate, parameter(&test.value)?))).collect()

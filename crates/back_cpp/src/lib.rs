@@ -43,9 +43,9 @@ use crate::handlers::{PlainHandler, plain_handlers};
 use crate::interface_2006::Definitions;
 use crate::names::Names;
 use crate::tree::Declaration;
-use flux_ir::flow::Flow;
+use flux_ir::flow::{Flow, Operand};
 use flux_ir::name::Name;
-use flux_ir::program::ModuleId;
+use flux_ir::program::{ErrorPart, ModuleId};
 use flux_source::{FileId, SourceMap, Span};
 
 /// What the sources say of a program as a whole: [`bind_externals::bind_externals`] gives it, and binds what they say
@@ -74,6 +74,8 @@ struct Context<'a> {
     options: &'a Options,
     handlers: Vec<PlainHandler>,
     names: Names,
+    /// Whether some handler reads the texts of exceptions.
+    reads_error_text: bool,
 }
 
 /// Writes the header, which is the first file, the code, and then the headers of modules, of a verified and numbered
@@ -102,7 +104,7 @@ pub fn generate(flow: &Flow, sources: &SourceMap, options: &Options) -> Vec<Gene
 pub fn generate_types(flow: &Flow, sources: &SourceMap) -> Vec<GeneratedFile> {
     let options = Options::default();
     let names = Names::of(flow, std::iter::empty());
-    types_headers(&Context { flow, sources, options: &options, handlers: vec![], names })
+    types_headers(&Context { flow, sources, options: &options, handlers: vec![], names, reads_error_text: false })
 }
 
 /// The headers of messages, and then one file with the functions of all of them: what [`generate`] writes of messages,
@@ -110,7 +112,7 @@ pub fn generate_types(flow: &Flow, sources: &SourceMap) -> Vec<GeneratedFile> {
 pub fn generate_messages(flow: &Flow, sources: &SourceMap) -> Vec<GeneratedFile> {
     let options = Options::default();
     let names = Names::of(flow, std::iter::empty());
-    let context = Context { flow, sources, options: &options, handlers: vec![], names };
+    let context = Context { flow, sources, options: &options, handlers: vec![], names, reads_error_text: false };
     let mut files: Vec<_> = context.homes().filter_map(|home| message::messages_header(&context, home)).collect();
     let mut code = vec![Declaration::Comment(context.banner(None)), Declaration::Blank];
     code.extend(files.iter().map(|file| Declaration::Include(file.name.clone())));
@@ -129,7 +131,10 @@ impl<'a> Context<'a> {
     fn new(flow: &'a Flow, sources: &'a SourceMap, options: &'a Options) -> Self {
         let handlers = plain_handlers(flow);
         let names = Names::of(flow, handlers.iter().map(|handler| handler.external));
-        Self { flow, sources, options, handlers, names }
+        let is_text = |operand: &Operand| matches!(operand, Operand::Error(_, ErrorPart::Text));
+        let mut steps = flow.functions.iter().flat_map(|(_, function)| function.body.all_steps());
+        let reads_error_text = steps.any(|step| step.inputs.iter().any(is_text));
+        Self { flow, sources, options, handlers, names, reads_error_text }
     }
 
     /// The program's own file, and each of its modules.

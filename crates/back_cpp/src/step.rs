@@ -16,7 +16,7 @@ use flux_contract as contract;
 use flux_ir::compute::Computation;
 use flux_ir::external::{ExternalId, ExternalRole};
 use flux_ir::flow::{Acquisition, Callee, Exit, Function, FunctionId, Operand, Role, Step, StepId};
-use flux_ir::program::{Body, ConstraintId, Mode, Node, NodeId, Parameter, Requirement, Scope};
+use flux_ir::program::{Body, ConstraintId, ErrorPart, Mode, Node, NodeId, Parameter, Requirement, Scope};
 use flux_ir::types::{Type, TypeKind, record_fields};
 
 impl Writer<'_> {
@@ -219,11 +219,14 @@ impl Writer<'_> {
         guarded.extend(self.holds(step, input));
         guarded.extend(self.counted_call(step, number.clone(), input, call));
         self.locals.leave(scope);
-        let caught = Statement::Assign(variable.clone(), self.on_flow(contract::CAUGHT, vec![]));
+        let caught = Statement::Assign(variable.clone(), self.exception());
         out.push(Statement::Try(guarded, vec![caught]));
         self.errors.insert(step.id, error);
-        let failure = self.on_flow(contract::FAILED_IN, vec![number, variable.clone()]);
-        let failure = self.failure(step, vec![Statement::Run(failure)]);
+        let mut first = vec![Statement::Run(self.on_flow(contract::FAILED_IN, vec![number, variable.clone()]))];
+        let scope = self.locals.enter();
+        self.declare_error_texts(step, &mut first);
+        let failure = self.failure(step, first);
+        self.locals.leave(scope);
         out.push(Statement::If(variable.compare("!=", Expression::name(0)), failure, vec![]));
     }
 
@@ -428,12 +431,13 @@ impl Writer<'_> {
     ) {
         let mut first = self.end_path(step, path, Exit::Failed);
         let scope = self.locals.enter();
-        if self.uses.reads_error(step.id) {
+        if self.uses.reads_error(step.id, ErrorPart::Code) {
             let error = self.locals.claim(&format!("{stem}_error"));
             let value = Initial::Value(self.on_flow(contract::ERROR, vec![]));
             first.push(Statement::Variable(Declarator::constant("int", &error), value));
             self.errors.insert(step.id, error);
         }
+        self.declare_error_texts(step, &mut first);
         let failure = self.failure(step, first);
         self.locals.leave(scope);
         let done = self.end_path(step, path, Exit::Done);
@@ -442,6 +446,19 @@ impl Writer<'_> {
         let (otherwise, after) = if joins { (done, vec![]) } else { (vec![], done) };
         out.push(Statement::If(is(outcome, contract::OUTCOME_FAILED), failure, otherwise));
         out.extend(after);
+    }
+
+    /// Declares what handlers read of the failure of a step besides its code. The flow has it until the next failure,
+    /// which may be a handler's.
+    fn declare_error_texts(&mut self, step: &Step, out: &mut Vec<Statement>) {
+        for (part, member) in [(ErrorPart::Text, contract::ERROR_TEXT), (ErrorPart::Node, contract::ERROR_NODE)] {
+            if self.uses.reads_error(step.id, part) {
+                let variable = self.locals.claim(part.name());
+                let declarator = Declarator::new(part.parameter().ty.cpp(), &variable);
+                out.push(Statement::Variable(declarator, Initial::Value(self.on_flow(member, vec![]))));
+                self.error_texts.insert((step.id, part), variable);
+            }
+        }
     }
 
     /// Saves the path register before a call, where it may be in use; gives the variable with it.

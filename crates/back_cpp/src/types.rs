@@ -5,8 +5,9 @@
 
 use crate::header::declarators;
 use crate::message::messages_header_name;
-use crate::tree::Declaration;
+use crate::tree::{Declaration, Declarator, Expression, Initial};
 use crate::{Context, GeneratedFile, print};
+use flux_ir::error_code::ErrorCode;
 use flux_ir::flow::Flow;
 use flux_ir::program::{ModuleId, Parameter, TypeBody, TypeDeclaration};
 use flux_ir::types::{Declared, contained_first};
@@ -41,6 +42,12 @@ pub(crate) fn types_header(context: &Context<'_>, module: Option<ModuleId>) -> O
     header.extend(others.filter_map(|other| types_header_name(context.flow, other)).map(Declaration::Include));
     header.extend(messages_header_name(context.flow, module).map(Declaration::Include));
     let mut inner = vec![];
+    for code in codes(context.flow, module) {
+        inner.push(Declaration::Blank);
+        inner.push(Declaration::Comment(context.sources.name_and_line(code.span)));
+        let declarator = Declarator::new("inline constexpr int", code.name.own());
+        inner.push(Declaration::Variable(declarator, Initial::Value(Expression::name(code.number))));
+    }
     for declared in own {
         inner.push(Declaration::Blank);
         inner.push(Declaration::Comment(context.sources.name_and_line(declared.span)));
@@ -64,8 +71,15 @@ pub(crate) fn types_header_name(flow: &Flow, module: Option<ModuleId>) -> Option
     let stem = module.map_or(&program.name, |module| &program.modules[module].name);
     let home = module.map(|_| stem.as_str());
     let declares = program.types.iter().any(|(_, declared)| declared.name.module() == home);
+    let declares = declares || codes(flow, module).next().is_some();
     let declares = declares || messages_header_name(flow, module).is_some();
     declares.then(|| format!("{stem}.flux.types.h"))
+}
+
+/// The error codes that a file declares.
+fn codes(flow: &Flow, module: Option<ModuleId>) -> impl Iterator<Item = &ErrorCode> {
+    let module = module.map(|module| flow.program.modules[module].name.as_str());
+    flow.program.codes.iter().map(|(_, code)| code).filter(move |code| code.name.module() == module)
 }
 
 /// All of them, those of modules first, each after those that it includes.

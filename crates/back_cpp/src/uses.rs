@@ -4,6 +4,7 @@
 //! one walk from the end to the start knows, at each use, which values are still needed after it.
 
 use flux_ir::flow::{Block, End, Function, Operand, Step, StepId};
+use flux_ir::program::ErrorPart;
 use std::collections::{HashMap, HashSet};
 
 /// A use of a value.
@@ -24,7 +25,7 @@ pub struct Uses<'a> {
     last: HashSet<UseOfValue>,
     kept: HashSet<(StepId, usize)>,
     changed: HashSet<(StepId, usize)>,
-    errors: HashSet<StepId>,
+    errors: HashSet<(StepId, ErrorPart)>,
 }
 
 impl<'a> Uses<'a> {
@@ -53,9 +54,9 @@ impl<'a> Uses<'a> {
         self.changed.contains(&(step, input))
     }
 
-    /// Whether a failure block reads the error of this step.
-    pub fn reads_error(&self, step: StepId) -> bool {
-        self.errors.contains(&step)
+    /// Whether a failure block reads this part of the failure of this step.
+    pub fn reads_error(&self, step: StepId, part: ErrorPart) -> bool {
+        self.errors.contains(&(step, part))
     }
 
     /// The step of this number.
@@ -112,7 +113,7 @@ impl<'a> Uses<'a> {
     fn read(&mut self, operand: &'a Operand, wanted: &mut Wanted<'a>) -> bool {
         match operand {
             Operand::Changed(step, index) => _ = self.changed.insert((*step, *index)),
-            Operand::Error(step) => _ = self.errors.insert(*step),
+            Operand::Error(step, part) => _ = self.errors.insert((*step, *part)),
             Operand::Input(_) | Operand::Output(..) | Operand::Constant(_) => {}
         }
         wanted.insert(operand)

@@ -5,12 +5,14 @@
 
 use crate::Context;
 use crate::function::Writer;
+use crate::names::cpp_name;
 use crate::options::is_number;
 use crate::tree::{Declarator, Expression, Initial, Statement};
 use crate::uses::UseOfValue;
 use flux_contract as contract;
+use flux_ir::error_code::{Code, CodeName};
 use flux_ir::flow::{Callee, End, Operand, Role, Step, StepId};
-use flux_ir::program::{Constant, Parameter};
+use flux_ir::program::{Constant, ErrorPart, Parameter};
 use std::ops::Range;
 
 impl Writer<'_> {
@@ -38,7 +40,10 @@ impl Writer<'_> {
                     None => Expression::name(""),
                 },
             },
-            Operand::Error(step) => self.error_of(Some(*step)),
+            Operand::Error(step, ErrorPart::Code) => self.error_of(Some(*step)),
+            Operand::Error(step, part) => {
+                Expression::name(self.error_texts.get(&(*step, *part)).map_or("", String::as_str))
+            }
             Operand::Constant(constant) => self.context.constant(constant),
         }
     }
@@ -62,7 +67,7 @@ impl Writer<'_> {
             Operand::Changed(step, index) => {
                 self.context.flow.callee_inputs(&self.uses.step(*step)?.callee).get(*index)
             }
-            Operand::Error(_) | Operand::Constant(_) => None,
+            Operand::Error(..) | Operand::Constant(_) => None,
         }
     }
 
@@ -77,7 +82,11 @@ impl Writer<'_> {
         }
         // What a node only looked at is not a handler's, to be moved.
         let is_own = !matches!(value, Operand::Changed(step, _) if !self.inputs.contains_key(step));
-        let moves = last && is_own && self.parameter(value).is_some_and(|parameter| !parameter.ty.is_scalar());
+        let is_scalar = match value {
+            Operand::Error(_, part) => *part == ErrorPart::Code,
+            other => self.parameter(other).is_none_or(|parameter| parameter.ty.is_scalar()),
+        };
+        let moves = last && is_own && !is_scalar;
         let read = self.read(value);
         if moves { Expression::name("std::move").call(vec![read]) } else { read }
     }
@@ -199,6 +208,15 @@ impl Writer<'_> {
 }
 
 impl Context<'_> {
+    /// An error code: its number, or its name in C++.
+    pub(crate) fn code(&self, code: Code) -> Expression {
+        match code.name {
+            None => Expression::name(code.number),
+            Some(CodeName::Errno(errno)) => Expression::name(errno.name()),
+            Some(CodeName::Declared(id)) => Expression::name(cpp_name(&self.flow.program.codes[id].name)),
+        }
+    }
+
     /// A constant: a literal, or the variable of an option.
     pub(crate) fn constant(&self, constant: &Constant) -> Expression {
         match constant {

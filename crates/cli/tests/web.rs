@@ -577,6 +577,46 @@ fn a_stream_with_too_many_trailers_is_reset_alone() {
     }
 }
 
+/// Statuses are codes of failures; handlers take the text of an exception and the name of the node, wherever it failed.
+#[test]
+fn handlers_know_what_has_failed() {
+    let statuses = [("name", "404"), ("number", "422"), ("errno", "503"), ("other", "500")];
+    let told = [
+        ("throws", "Throw: another: text of Throw"),
+        ("code", "Code: gone: "),
+        ("branch", "Throw: another: text of Throw"),
+        ("each", "Item: another: item b"),
+        ("loop", "Item: another: item b"),
+        ("handler", "Clumsier: another: text of Clumsier"),
+        ("long", "Long: another: 1023"),
+        ("number", "Number: another: "),
+        ("blocks", "Block: another: text of Block"),
+        ("predicate", "Pick: another: text of IsThrowing"),
+        ("cpp", "Remembered: text of Remembered"),
+        ("nothing", "Fail: another: "),
+    ];
+    for runtime in RUNTIMES {
+        let mut server = Server::listening(Command::new(answers()).args(runtime));
+        for (path, status) in statuses {
+            let said = curl(&server, &["-o", "/dev/null", "-w", "%{http_code}"], &format!("/absent/{path}"));
+            assert_eq!(said, status, "{runtime:?}: {path}");
+        }
+        // Twice: a text is gone with its failure.
+        for (path, wanted) in told.iter().chain(&told) {
+            let said = curl(&server, &[], &format!("/fail/{path}"));
+            assert_eq!(said, format!("{wanted}\n"), "{runtime:?}: {path}");
+        }
+        // No line about one node is left out for a line about another.
+        server.terminate();
+        assert!(server.wait().success(), "{runtime:?}");
+        let said = server.said();
+        for node in ["Throw", "Block", "Long", "Remembered"] {
+            let line = format!("{node} threw std::runtime_error");
+            assert!(said.contains(&line), "{runtime:?}: {line}: {said}");
+        }
+    }
+}
+
 /// It has been passed over, and a client may be silent for long before it asks again.
 #[test]
 fn a_content_that_nobody_reads_leaves_the_connection_open() {

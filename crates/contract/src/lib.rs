@@ -129,12 +129,21 @@ symbols! {
     /// In a `catch` block: the error code of the exception in flight, never 0.
     CAUGHT = Member "caught",
         "{ flow.caught() } noexcept -> std::same_as<int>;";
+    /// As `caught`, and keeps the text of the exception.
+    CAUGHT_WITH_TEXT = Member "caught_with_text",
+        "{ flow.caught_with_text() } noexcept -> std::same_as<int>;";
     /// Counts a failure of the node; its code is now the error in hand.
     FAILED_IN = Member "failed_in",
         "{ flow.failed_in(flux::node_number{}, int{}) } noexcept -> std::same_as<void>;";
     /// The error in hand.
     ERROR = Member "error",
         "{ std::as_const(flow).error() } noexcept -> std::same_as<int>;";
+    /// The text of the exception by which the error in hand came, where it was kept; else empty.
+    ERROR_TEXT = Member "error_text",
+        "{ std::as_const(flow).error_text() } -> std::same_as<std::string>;";
+    /// The name of the node that failed with the error in hand.
+    ERROR_NODE = Member "error_node",
+        "{ std::as_const(flow).error_node() } -> std::same_as<std::string>;";
     /// Adds to the path register and leaves the function as done.
     DONE = Member "done",
         "{ flow.done() } noexcept -> std::same_as<flux::outcome>;\n    \

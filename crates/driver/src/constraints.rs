@@ -78,7 +78,7 @@ impl<'a> Printer<'a> {
         let known = match operand {
             Operand::Constant(_) => return (0, operand.clone()),
             Operand::Input(at) => self.call.inputs.get(*at),
-            Operand::Output(..) | Operand::Changed(..) | Operand::Error(_) => None,
+            Operand::Output(..) | Operand::Changed(..) | Operand::Error(..) => None,
         };
         known.cloned().unwrap_or_else(|| (self.call.number, operand.clone()))
     }

@@ -326,7 +326,7 @@ impl<'a> Builder<'a> {
             Operand::Input(at) => frame.call.inputs.get(*at).copied().unwrap_or_default(),
             Operand::Output(step, at) => frame.outputs.get(&(*step, *at)).copied().unwrap_or_default(),
             Operand::Constant(constant) => self.constant(constant),
-            Operand::Changed(..) | Operand::Error(_) => 0,
+            Operand::Changed(..) | Operand::Error(..) => 0,
         }
     }
 

@@ -35,7 +35,7 @@ fn of_function(flow: &Flow, function: &Function, callees: &[Relevant]) -> Releva
             match operand {
                 Operand::Input(at) => drop(relevant.inputs.insert(*at)),
                 Operand::Output(step, at) => drop(relevant.outputs.insert((*step, *at))),
-                Operand::Changed(..) | Operand::Error(_) | Operand::Constant(_) => {}
+                Operand::Changed(..) | Operand::Error(..) | Operand::Constant(_) => {}
             }
         }
     }

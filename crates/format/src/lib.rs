@@ -76,6 +76,7 @@ fn kind_and_span(statement: &Statement) -> (StatementKind, Span) {
         Statement::State(state) => (StatementKind::Declaration, state.span),
         Statement::Type(declared) => (StatementKind::Type, declared.span),
         Statement::Unit(unit) => (StatementKind::Unit, unit.span),
+        Statement::ErrorCode(code) => (StatementKind::Other, code.span),
         Statement::Include(include) => (StatementKind::Other, include.span),
         Statement::Link(link) => (StatementKind::Other, link.span),
         Statement::Use(one) => (StatementKind::Other, one.span),

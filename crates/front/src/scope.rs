@@ -9,6 +9,7 @@ use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics, nearest};
 use flux_ir::arena::ArenaId;
 use flux_ir::effects::Effects;
+use flux_ir::error_code::{CodeId, ErrorCode};
 use flux_ir::external::{External, ExternalId, ExternalNames, ExternalRole};
 use flux_ir::message::{Message, MessageId};
 use flux_ir::name::{Name, NameMap};
@@ -32,6 +33,8 @@ pub enum Kind {
     Predicate,
     /// An option.
     Option,
+    /// An error code.
+    Code,
     /// A constraint.
     Constraint,
     /// A record, an enumeration or a message.
@@ -52,6 +55,7 @@ impl Kind {
             Self::Node | Self::Handler => "node",
             Self::Predicate => "predicate type",
             Self::Option => "option",
+            Self::Code => "error code",
             Self::Constraint => "constraint",
             Self::Type => "type",
             Self::Constant => "option or type",
@@ -70,6 +74,7 @@ pub(crate) struct Declared {
     pub(crate) predicates: NameMap<PredicateId>,
     options: NameMap<OptionId>,
     option_names: Vec<Span>,
+    codes: NameMap<CodeId>,
     constraints: NameMap<ConstraintId>,
     pub(crate) types: NameMap<TypeId>,
     pub(crate) messages: NameMap<MessageId>,
@@ -214,6 +219,7 @@ impl Scope<'_> {
             }
             Kind::Predicate => declared.predicates.find(of, own).is_some(),
             Kind::Option => declared.options.find(of, own).is_some(),
+            Kind::Code => declared.codes.find(of, own).is_some(),
             Kind::Constraint => declared.constraints.find(of, own).is_some(),
             Kind::Type => declared.types.find(of, own).is_some() || declared.messages.find(of, own).is_some(),
             Kind::List => declared.lists.find(of, own).is_some(),
@@ -230,6 +236,7 @@ impl Scope<'_> {
             Kind::Node | Kind::Handler => declared.nodes.names_of(of).chain(declared.generics.names_of(of)).collect(),
             Kind::Predicate => declared.predicates.names_of(of).collect(),
             Kind::Option => declared.options.names_of(of).collect(),
+            Kind::Code => declared.codes.names_of(of).collect(),
             Kind::Constant => [self.names(Kind::Option, module), self.names(Kind::Type, module)].concat(),
             Kind::Constraint => declared.constraints.names_of(of).collect(),
             Kind::Type => declared.types.names_of(of).chain(declared.messages.names_of(of)).collect(),
@@ -310,6 +317,11 @@ impl Scope<'_> {
         self.declared.options.find(module, own).copied()
     }
 
+    /// The error code of this name.
+    pub fn code(&self, module: Option<&str>, own: &str) -> Option<CodeId> {
+        self.declared.codes.find(module, own).copied()
+    }
+
     /// The constraint of this name.
     pub fn constraint(&self, module: Option<&str>, own: &str) -> Option<ConstraintId> {
         self.declared.constraints.find(module, own).copied()
@@ -375,6 +387,13 @@ impl Scope<'_> {
         self.declared.options.add(&option.name, id);
         self.declared.option_names.push(name);
         self.program.options.add(option)
+    }
+
+    /// Adds an error code.
+    pub fn add_code(&mut self, code: ErrorCode) -> CodeId {
+        let id = ArenaId::new(self.program.codes.len());
+        self.declared.codes.add(&code.name, id);
+        self.program.codes.add(code)
     }
 
     /// Adds a constraint.

@@ -31,7 +31,7 @@ pub enum Statement<'text> {
     /// `for x in e { … }`, or `for x, y in e { … }`
     For(Vec<Name<'text>>, Value<'text>, Vec<Self>),
     /// `fail 404;`
-    Fail(i64, Span),
+    Fail(FailCode<'text>, Span),
 }
 
 /// A type, normalised as those of parameters.
@@ -154,6 +154,15 @@ impl<'text> Value<'text> {
     }
 }
 
+/// The code of a failure.
+#[derive(Clone, Debug)]
+pub enum FailCode<'text> {
+    /// `404`
+    Number(i64),
+    /// `ENOENT`, `http.not_found`
+    Named(Value<'text>),
+}
+
 /// Every value of a body that is no part of another, and every type.
 pub fn values_and_types_mut<'a, 'text>(body: &'a mut Body<'text>) -> (Vec<&'a mut Value<'text>>, Vec<&'a mut Spelled>) {
     let mut values: Vec<&mut Value> = body.says.iter_mut().collect();
@@ -175,7 +184,8 @@ pub fn values_and_types_mut<'a, 'text>(body: &'a mut Body<'text>) -> (Vec<&'a mu
                 values.push(list);
                 open.extend(block);
             }
-            Statement::Fail(..) => {}
+            Statement::Fail(FailCode::Named(value), _) => values.push(value),
+            Statement::Fail(FailCode::Number(_), _) => {}
         }
     }
     (values, types)

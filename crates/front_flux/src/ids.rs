@@ -42,6 +42,8 @@ ids! {
     WRONG_ARROW = "wrong-arrow";
     /// Chains in chains, too deep.
     NESTING_TOO_DEEP = "nesting-too-deep";
+    /// An error code with the name of another, or of an option.
+    DUPLICATE_CODE = "duplicate-code";
     /// A heartbeat that is not a duration above zero.
     TIMER_PERIOD = "timer-period";
     /// A deadline that is not a duration above zero.

@@ -168,6 +168,7 @@ fn walk(statement: &mut Statement<'_>, visit: &mut Visit<'_>) {
             }
         }
         Statement::Option(option) => visit(Kind::Option, &mut option.name, true),
+        Statement::ErrorCode(code) => visit(Kind::Code, &mut code.name, true),
         Statement::Typedef(typedef) => {
             visit(Kind::Predicate, &mut typedef.name, true);
             if let TestedBy::Function(function) = &mut typedef.tested_by {

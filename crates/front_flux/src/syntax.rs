@@ -2,7 +2,7 @@
 //!
 //! Everything has its span. The grammar is in the language reference; the types here follow it rule by rule.
 
-use crate::body::Body;
+use crate::body::{Body, FailCode};
 use crate::message::Unit;
 use crate::quantity::Quantity;
 use flux_ir::program::{Mode, OptionKind};
@@ -34,6 +34,8 @@ pub enum Statement<'text> {
     Use(Use<'text>),
     /// `option port : int = 8080;`
     Option(OptionDeclaration<'text>),
+    /// `error not_found = 404;`
+    ErrorCode(ErrorCode<'text>),
     /// `typedef hit TestInCache;`
     Typedef(Typedef<'text>),
     /// `type Command = unit { ... };`
@@ -196,6 +198,17 @@ pub struct OptionDeclaration<'text> {
     pub default: Option<Constant<'text>>,
     /// What the comment above it says first.
     pub about: String,
+    /// The statement.
+    pub span: Span,
+}
+
+/// `error not_found = 404;`
+#[derive(Clone, Debug)]
+pub struct ErrorCode<'text> {
+    /// What it is called.
+    pub name: QualifiedName<'text>,
+    /// The code.
+    pub code: FailCode<'text>,
     /// The statement.
     pub span: Span,
 }

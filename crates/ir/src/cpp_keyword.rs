@@ -1,5 +1,7 @@
 //! The words of C++ that cannot name anything (ISO C++20, [lex.key] and the alternative tokens of [lex.digraph]).
 
+use crate::error_code::Errno;
+
 /// In alphabetical order, for binary search.
 const KEYWORDS: [&str; 92] = [
     "alignas",
@@ -113,18 +115,9 @@ const MACROS: [&str; 12] = [
     "stdout",
 ];
 
-/// The numbers of errors of POSIX (`<errno.h>`), which are macros.
-const ERRORS: &str = "E2BIG EACCES EADDRINUSE EADDRNOTAVAIL EAFNOSUPPORT EAGAIN EALREADY EBADF EBADMSG EBUSY ECANCELED \
-    ECHILD ECONNABORTED ECONNREFUSED ECONNRESET EDEADLK EDESTADDRREQ EDOM EDQUOT EEXIST EFAULT EFBIG EHOSTUNREACH \
-    EIDRM EILSEQ EINPROGRESS EINTR EINVAL EIO EISCONN EISDIR ELOOP EMFILE EMLINK EMSGSIZE ENAMETOOLONG ENETDOWN \
-    ENETRESET ENETUNREACH ENFILE ENOBUFS ENODATA ENODEV ENOENT ENOEXEC ENOLCK ENOLINK ENOMEM ENOMSG ENOPROTOOPT ENOSPC \
-    ENOSR ENOSTR ENOSYS ENOTCONN ENOTDIR ENOTEMPTY ENOTSOCK ENOTSUP ENOTTY ENXIO EOPNOTSUPP EOVERFLOW EPERM EPIPE \
-    EPROTO EPROTONOSUPPORT EPROTOTYPE ERANGE EROFS ESPIPE ESRCH ESTALE ETIME ETIMEDOUT ETXTBSY EWOULDBLOCK EXDEV";
-
 /// Whether `word` is a macro that the headers of every program define, so that nothing can be called so.
 pub fn is_macro(word: &str) -> bool {
-    let is_error = || word.starts_with('E') && ERRORS.split_ascii_whitespace().any(|error| error == word);
-    MACROS.binary_search(&word).is_ok() || is_error()
+    MACROS.binary_search(&word).is_ok() || Errno::of_name(word).is_some()
 }
 
 /// Words that one would call a type, which the headers of the C library that every program has declare, and not as

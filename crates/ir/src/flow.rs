@@ -10,7 +10,7 @@
 
 use crate::arena::{Arena, ArenaId};
 use crate::external::ExternalId;
-use crate::program::{Constant, ConstraintId, Mode, NodeId, Parameter, PredicateId, Program, Requirement};
+use crate::program::{Constant, ConstraintId, ErrorPart, Mode, NodeId, Parameter, PredicateId, Program, Requirement};
 use crate::provenance::{Provenance, Rewrite};
 use flux_source::Span;
 
@@ -310,8 +310,8 @@ pub enum Operand {
     /// For a [`Callee::External`]: an input of the concrete node that failed, as that node left it. It is the node's
     /// own, so nothing is copied.
     Changed(StepId, usize),
-    /// In the failure block of this step: its error code.
-    Error(StepId),
+    /// In the failure block of this step: something of its failure.
+    Error(StepId, ErrorPart),
     /// A constant.
     Constant(Constant),
 }

@@ -4,12 +4,14 @@
 //! declared in them has a [`name`]. [`message`] is what bytes on a wire mean. [`text`]
 //! prints and parses both; [`verify`] checks what must hold of them after every pass; [`paths`] numbers the paths
 //! through a flow, and [`run`] goes along one; [`external`]
-//! are the functions in C++, and [`effects`] is what functions do beside giving their outputs.
+//! are the functions in C++, and [`effects`] is what functions do beside giving their outputs. [`error_code`] is what
+//! failures say of themselves.
 
 pub mod arena;
 pub mod compute;
 pub mod cpp_keyword;
 pub mod effects;
+pub mod error_code;
 pub mod external;
 pub mod flow;
 pub mod flow_path;

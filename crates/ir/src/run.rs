@@ -12,7 +12,7 @@ use crate::flow::{
     StepPaths,
 };
 use crate::paths::digit;
-use crate::program::{Body, Constant, Node, NodeId, OptionId, Parameter, PredicateId, Program};
+use crate::program::{Body, Constant, ErrorPart, Node, NodeId, OptionId, Parameter, PredicateId, Program};
 use crate::types::Type;
 use std::collections::HashMap;
 
@@ -62,6 +62,12 @@ pub trait World {
     /// A value of this type that a body has made.
     fn close(&mut self, ty: &Type, value: compute::Value) -> Self::Value;
 
+    /// The text of the exception with which the C++ function that failed last has failed; empty where it returned an
+    /// error.
+    fn thrown(&mut self) -> String {
+        String::new()
+    }
+
     /// The error of a body that fails so.
     fn failure(&mut self, failure: &Failure) -> Self::Value;
 
@@ -92,8 +98,8 @@ pub struct Ran<V> {
 /// Runs a function with these inputs; none where the flow is not well-formed, or something outside of a node throws
 /// where it says that nothing can. O(steps on the way).
 pub fn run<W: World>(flow: &Flow, function: FunctionId, inputs: Vec<W::Value>, world: &mut W) -> Option<Ran<W::Value>> {
-    let error = world.fault();
-    let mut machine = Machine { flow, world, register: 0, error };
+    let error = Failed { code: world.fault(), text: String::new(), node: String::new() };
+    let mut machine = Machine { flow, world, register: 0, thrown: String::new(), error };
     let (exit, values) = machine.function(function, inputs)?;
     Some(Ran { exit, values, number: machine.register })
 }
@@ -103,8 +109,20 @@ struct Machine<'a, W: World> {
     world: &'a mut W,
     /// The path register.
     register: u64,
+    /// The text of the exception of what fails now.
+    thrown: String,
     /// The error in hand.
-    error: W::Value,
+    error: Failed<W::Value>,
+}
+
+/// What is known of a failure.
+#[derive(Clone)]
+struct Failed<V> {
+    code: V,
+    /// The text of an exception.
+    text: String,
+    /// The node that failed.
+    node: String,
 }
 
 /// The values in one function.
@@ -115,7 +133,7 @@ struct Frame<'a, V> {
     /// What the steps were given.
     given: HashMap<(StepId, usize), V>,
     /// The errors of those that failed.
-    errors: HashMap<StepId, V>,
+    errors: HashMap<StepId, Failed<V>>,
 }
 
 /// How a block was left.
@@ -140,8 +158,8 @@ impl<W: World> Machine<'_, W> {
         match self.block(&mut frame, &function.body)? {
             Left::By(exit, values) => Some((exit, values)),
             Left::Resumed(_) => None,
-            Left::Faulted(error) => {
-                self.error = error;
+            Left::Faulted(code) => {
+                self.fail_outside(function, code);
                 self.register = function.fault?;
                 Some((Exit::Failed, vec![]))
             }
@@ -158,7 +176,15 @@ impl<W: World> Machine<'_, W> {
             Operand::Output(step, index) => frame.outputs.get(&(*step, *index)).cloned(),
             // What the node has made of it is known where the handler is called.
             Operand::Changed(step, index) => frame.given.get(&(*step, *index)).cloned(),
-            Operand::Error(step) => frame.errors.get(step).cloned(),
+            Operand::Error(step, part) => {
+                let failed = frame.errors.get(step)?;
+                let text = |text: &String| compute::Value::Bytes(text.clone().into_bytes());
+                Some(match part {
+                    ErrorPart::Code => failed.code.clone(),
+                    ErrorPart::Text => self.world.close(&part.parameter().ty, text(&failed.text)),
+                    ErrorPart::Node => self.world.close(&part.parameter().ty, text(&failed.node)),
+                })
+            }
             Operand::Constant(constant) => Some(self.world.constant(constant)),
         }
     }
@@ -206,13 +232,14 @@ impl<W: World> Machine<'_, W> {
                 match self.test(test.predicate, value)? {
                     Ok(true) => {}
                     Ok(false) => continue 'lines,
-                    Err(error) => return Some(Left::Faulted(error)),
+                    Err(code) => return Some(Left::Faulted(code)),
                 }
             }
             return self.block(frame, &line.block);
         }
         self.register = self.register.checked_add(unmatched?)?;
-        self.error = self.world.fault();
+        let code = self.world.fault();
+        self.fail_outside(frame.function, code);
         Some(Left::By(Exit::Failed, vec![]))
     }
 
@@ -231,7 +258,7 @@ impl<W: World> Machine<'_, W> {
                 self.register = self.register.checked_add(step.paths.ended_offset)?;
                 return Some(Came::Left(Left::By(Exit::Ended, vec![])));
             }
-            Left::Faulted(error) => return Some(Came::Left(Left::Faulted(error))),
+            Left::Faulted(code) => return Some(Came::Left(Left::Faulted(code))),
             Left::By(Exit::Failed, _) => {
                 frame.errors.insert(step.id, self.error.clone());
                 match self.block(frame, &step.failure)? {
@@ -254,7 +281,8 @@ impl<W: World> Machine<'_, W> {
             Callee::Node(node) => self.node(*node, inputs)?,
             Callee::External { external, node } => {
                 let changed = step.inputs.iter().any(|operand| matches!(operand, Operand::Changed(..)));
-                let came = self.world.external(*external, *node, inputs, changed, &self.error);
+                let came = self.world.external(*external, *node, inputs, changed, &self.error.code);
+                self.note_thrown(came.is_err());
                 if came.is_err() && !self.flow.program.externals.find(*external)?.role.is_event() {
                     return Some(self.faulted());
                 }
@@ -275,14 +303,36 @@ impl<W: World> Machine<'_, W> {
         };
         Some(match came {
             Ok(given) => Left::By(Exit::Done, given),
-            Err(error) => {
-                self.error = error;
+            Err(code) => {
+                let text = std::mem::take(&mut self.thrown);
+                self.error = Failed { code, text, node: self.called(&step.callee) };
                 Left::By(Exit::Failed, vec![])
             }
         })
     }
 
+    /// Notes the text of an exception, where a function in C++ `failed`.
+    fn note_thrown(&mut self, failed: bool) {
+        self.thrown = if failed { self.world.thrown() } else { String::new() };
+    }
+
+    /// The name of what was called.
+    fn called(&self, callee: &Callee) -> String {
+        let program = &self.flow.program;
+        match callee {
+            Callee::External { external, .. } => program.externals[*external].name.to_string(),
+            other => self.flow.callee_node(other).map_or(String::new(), |node| program.nodes[node].name.to_string()),
+        }
+    }
+
+    /// Something outside of a node fails: the node fails in whose flow that is.
+    fn fail_outside(&mut self, function: &Function, code: W::Value) {
+        let node = function.node().map_or(String::new(), |node| self.flow.program.nodes[node].name.to_string());
+        self.error = Failed { code, text: std::mem::take(&mut self.thrown), node };
+    }
+
     fn faulted(&mut self) -> Left<W::Value> {
+        self.thrown = self.world.thrown();
         Left::Faulted(self.world.fault())
     }
 
@@ -290,26 +340,38 @@ impl<W: World> Machine<'_, W> {
     fn node(&mut self, id: NodeId, inputs: Vec<W::Value>) -> Option<Result<Vec<W::Value>, W::Value>> {
         let node = self.flow.program.nodes.find(id)?;
         if !matches!(node.body, Body::Computed(_)) {
-            return Some(self.world.node(id, inputs));
+            let came = self.world.node(id, inputs);
+            self.note_thrown(came.is_err());
+            return Some(came);
         }
         let mut bodies = Bodies { program: &self.flow.program, world: self.world, raised: None };
         let values = bodies.opened(node.inputs(), &inputs);
         match evaluate_node(bodies.program, id, values, &mut bodies) {
             Ok(values) => bodies.closed(node, values, &inputs).map(Ok),
-            Err(failure) => bodies.error(&failure).map(Err),
+            Err(failure) => {
+                let error = bodies.error(&failure);
+                self.note_thrown(failure.reason == Reason::External);
+                error.map(Err)
+            }
         }
     }
 
     /// Whether a predicate holds of a value, or the error with which it ends.
     fn test(&mut self, id: PredicateId, value: W::Value) -> Option<Result<bool, W::Value>> {
         let Some(computed) = self.flow.program.predicates.find(id)?.computed() else {
-            return Some(self.world.test(id, value).ok_or_else(|| self.world.fault()));
+            let says = self.world.test(id, value);
+            self.note_thrown(says.is_none());
+            return Some(says.ok_or_else(|| self.world.fault()));
         };
         let mut bodies = Bodies { program: &self.flow.program, world: self.world, raised: None };
         let value = bodies.world.open(&computed.input.ty, &value);
         match evaluate_predicate(bodies.program, id, value, &mut bodies) {
             Ok(says) => Some(Ok(says)),
-            Err(failure) => bodies.error(&failure).map(Err),
+            Err(failure) => {
+                let error = bodies.error(&failure);
+                self.note_thrown(failure.reason == Reason::External);
+                error.map(Err)
+            }
         }
     }
 

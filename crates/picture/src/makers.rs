@@ -54,7 +54,7 @@ impl Makers {
             Operand::Output(step, _) => {
                 Taken { maker: self.outputs.get(step).copied(), is_far: self.last != Some(*step) }
             }
-            Operand::Changed(..) | Operand::Error(_) | Operand::Constant(_) => Taken::default(),
+            Operand::Changed(..) | Operand::Error(..) | Operand::Constant(_) => Taken::default(),
         };
         let near = |operand: &Operand| match self.failed.contains(operand) {
             true => Taken { is_far: false, ..taken(operand) },

@@ -210,7 +210,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         let known = match operand {
             Operand::Input(at) => frame.inputs.get(*at).copied(),
             Operand::Output(step, at) => frame.outputs.get(&(*step, *at)).copied(),
-            Operand::Changed(..) | Operand::Error(_) | Operand::Constant(_) => None,
+            Operand::Changed(..) | Operand::Error(..) | Operand::Constant(_) => None,
         };
         known.unwrap_or_else(|| {
             self.made += 1;

@@ -87,6 +87,7 @@ impl<'a> Writer<'a> {
                 }
             }
             Term::Enumerator(index) => Cpp::name(format!("{}::{}", ty.cpp(), self.enumerator(ty, *index))),
+            Term::Code(code) => self.context.code(*code),
             Term::None if ty.is_dynamic() => Cpp::Made(contract::VALUE.spelling.to_owned(), vec![]),
             Term::None => Cpp::name("std::nullopt"),
             Term::Some(value) => Cpp::name(ty.cpp()).call(vec![self.value(value)]),

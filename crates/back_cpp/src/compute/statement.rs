@@ -115,10 +115,10 @@ impl<'a> Writer<'a> {
                 out.push(CppStatement::Run(Cpp::name(contract::COMPUTE_PUT.spelling).call(arguments)));
             }
             Statement::Fail(code) if self.throws => {
-                let fail = Cpp::name(contract::COMPUTE_FAIL.spelling).call(vec![Cpp::name(code)]);
+                let fail = Cpp::name(contract::COMPUTE_FAIL.spelling).call(vec![self.context.code(*code)]);
                 out.push(CppStatement::Run(fail));
             }
-            Statement::Fail(code) => out.push(CppStatement::Return(Cpp::name(code))),
+            Statement::Fail(code) => out.push(CppStatement::Return(self.context.code(*code))),
         }
     }
 

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <stdexcept>
+#include <string>
 
 namespace {
 
@@ -81,6 +83,70 @@ int Break()
 int Lose()
 {
     return EIO;
+}
+
+void Throw(std::string &)
+{
+    throw std::runtime_error("text of Throw");
+}
+
+void Recovered(std::string &)
+{
+    throw std::runtime_error("nobody is told");
+}
+
+int Code(std::string &)
+{
+    return http::gone;
+}
+
+void Item(const std::string &word, std::string &said)
+{
+    if (word != "a") {
+        throw std::runtime_error("item " + word);
+    }
+    said = word;
+}
+
+void Clumsy(std::string &)
+{
+    throw std::runtime_error("text of Clumsy");
+}
+
+void Clumsier(std::string &)
+{
+    throw std::runtime_error("text of Clumsier");
+}
+
+// The letter in the middle has two bytes, of which there is room for one.
+void Long(std::string &)
+{
+    throw std::runtime_error(std::string(1023, 'x') + "\xc3\xa9" + std::string(5000, 'x'));
+}
+
+void Number(std::string &)
+{
+    throw 7;
+}
+
+void Block(std::string &)
+{
+    throw std::runtime_error("text of Block");
+}
+
+void Remembered(std::string &)
+{
+    throw std::runtime_error("text of Remembered");
+}
+
+void Tell(const std::string &error_node, const std::string &error_text, std::string &content)
+{
+    content = error_node + ": " + error_text + "\n";
+}
+
+bool IsThrowing(const std::string &)
+{
+    throw std::runtime_error("text of IsThrowing");
 }
 
 int Lack()

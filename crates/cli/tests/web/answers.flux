@@ -23,9 +23,16 @@ Serve:[_, broken] = Break;
 Serve:[_, unhandled] = Lose;
 Serve:[_, lack] = Lack -> Line -> http.SendText(200, "text/plain");
 Serve:[_, guarded] = Guarded;
+Serve:[_, absent] = Absent -> http.SendText(200, "text/plain");
+Serve:[_, fails] = Fail -> http.SendText(200, "text/plain");
 Serve:[_, _] = http.Refuse(404);
 handle error Break => http.Failed;
 handle error http.Content => http.Failed;
+handle error Absent => http.Failed;
+handle error Fail => Say;
+handle error Remembered => Tell;
+handle error Clumsy => Clumsier;
+handle error Recovered => Line;
 
 // A guard: what comes after it runs only for a client that says the secret. A record that fails stops no flow.
 Guarded (http.request request) => ();
@@ -52,6 +59,20 @@ typedef silent (text path) { path == "/silent" };
 typedef broken (text path) { path == "/broken" };
 typedef lack (text path) { path == "/lack" };
 typedef guarded (text path) { path == "/guarded" };
+typedef absent (text path) { starts_with(path, "/absent/") };
+typedef fails (text path) { starts_with(path, "/fail/") };
+typedef throws (text path) { path == "/fail/throws" };
+typedef code (text path) { path == "/fail/code" };
+typedef branch (text path) { path == "/fail/branch" };
+typedef each (text path) { path == "/fail/each" };
+typedef loop (text path) { path == "/fail/loop" };
+typedef handler (text path) { path == "/fail/handler" };
+typedef long_text (text path) { path == "/fail/long" };
+typedef number (text path) { path == "/fail/number" };
+typedef blocks (text path) { path == "/fail/blocks" };
+typedef predicate (text path) { path == "/fail/predicate" };
+typedef in_cpp (text path) { path == "/fail/cpp" };
+typedef throwing IsThrowing;
 typedef unhandled (text path) { path == "/unhandled" };
 
 Line () => (text content) { content = "a line\n"; };
@@ -68,6 +89,50 @@ Elsewhere () => (text location) { location = "/text"; };
 Split (text path) => (http.response response) {
   response = http.response(status: 200, fields: [http.field(name: "X-Path", value: path)], content: "");
 };
+
+// What handlers are told of failures.
+Absent (text path) => (text content) {
+  if path == "/absent/name" { fail http.not_found; }
+  if path == "/absent/number" { fail 422; }
+  if path == "/absent/errno" { fail ENFILE; }
+  fail 700;
+};
+Fail (text path) => (text content);
+Fail:[throws] = Throw;
+Fail:[code] = Recovered -> Code;
+Fail:[branch] = (Line & Throw) -> Both;
+Fail:[each] = Words -> [Item](4) -> Text;
+Fail:[loop] = Words -> [Item] -> Text;
+Fail:[handler] = Clumsy;
+Fail:[long_text] = Long;
+Fail:[number] = Number;
+Fail:[blocks] = Block;
+Fail:[predicate] = Pick;
+Fail:[in_cpp] = Remembered;
+Pick (text path) => (text content);
+Pick:[throwing] = Line;
+Pick:[_] = Line;
+Say (int error, text error_text, text error_node) => (text content) {
+  let shown = length(error_text) > 60 ? text(length(error_text)) : error_text;
+  let code = error == ENFILE ? "ENFILE" : error == http.gone ? "gone" : "another";
+  content = error_node + ": " + code + ": " + shown + "\n";
+};
+Both (text content, text said) => (text content) { content = content + said; };
+Words () => (list<text> words) { words = ["a", "b", "c"]; };
+Text (list<text> said) => (text content) { content = join(said, ""); };
+
+// In C++: nodes that throw, but for the one that returns an error; and a handler.
+Throw () => (text said);
+Recovered () => (text content);
+Code () => (text said);
+Item (text word) => (text said);
+Clumsy () => (text content);
+Clumsier () => (text content);
+Long () => (text content);
+Number () => (text content);
+Block () => (text content) blocking;
+Remembered () => (text content);
+Tell (text error_node, text error_text) => (text content);
 
 // In C++: an answer that is a stream, the size of what was sent, how often this has been called, and failures.
 Stream (bool is_sized, http.request request) => ();

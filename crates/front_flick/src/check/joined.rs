@@ -221,7 +221,9 @@ fn rewritten(value: &Expression, other: &dyn Fn(&Expression) -> Option<Expressio
     let one = |part: &Expression| rewritten(part, other).map(Box::new);
     let all = |parts: &[Expression]| parts.iter().map(|part| rewritten(part, other)).collect::<Option<Vec<_>>>();
     let term = match &value.term {
-        Term::Integer(_) | Term::Truth(_) | Term::Text(_) | Term::Enumerator(_) | Term::None => value.term.clone(),
+        Term::Integer(_) | Term::Truth(_) | Term::Text(_) | Term::Enumerator(_) | Term::Code(_) | Term::None => {
+            value.term.clone()
+        }
         Term::Field(of, index) => Term::Field(one(of)?, *index),
         Term::Some(of) => Term::Some(one(of)?),
         Term::Not(of) => Term::Not(one(of)?),

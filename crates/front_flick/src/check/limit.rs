@@ -66,7 +66,7 @@ impl Checker<'_, '_, '_> {
         let most = Expression { term: Term::Integer(i128::from(most)), ty: length.ty.clone(), span: value.span };
         let term = Term::Binary(Operator::Greater, Box::new([length, most]));
         let is_more = Expression { term, ty: truth(), span: value.span };
-        self.emit(Statement::If(is_more, vec![Statement::Fail(TOO_LARGE)], vec![]));
+        self.emit(Statement::If(is_more, vec![Statement::Fail(TOO_LARGE.into())], vec![]));
         Ok(())
     }
 }

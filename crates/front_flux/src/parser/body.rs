@@ -1,7 +1,7 @@
 //! Bodies in braces: of computed nodes, and of computed predicates.
 
 use super::{DEPTH_LIMIT, Parsed, Parser};
-use crate::body::{Body, Spelled, Statement, Value};
+use crate::body::{Body, FailCode, Form, Spelled, Statement, Value};
 use crate::cpp_type::normalise;
 use crate::ids;
 use crate::syntax::{Name, QualifiedName};
@@ -50,7 +50,7 @@ impl<'text> Parser<'text, '_> {
             "let" => matches!(second.kind, TokenKind::Word | TokenKind::OpenParenthesis),
             "for" => second.kind == TokenKind::Word,
             "if" => true,
-            "fail" => matches!(second.kind, TokenKind::Number | TokenKind::Minus),
+            "fail" => matches!(second.kind, TokenKind::Number | TokenKind::Minus | TokenKind::Word),
             _ => false,
         };
         let after = if second.kind == TokenKind::OpenBracket { self.after_bracket() } else { self.position + 1 };
@@ -185,23 +185,34 @@ impl<'text> Parser<'text, '_> {
         Ok((names, self.value()?))
     }
 
-    /// `"fail" INT`
+    /// `"fail" code`
     fn fail_statement(&mut self) -> Parsed<Statement<'text>> {
         let start = self.position;
         self.bump();
+        let code = self.fail_code("write the number itself: `fail 404;`, or the name of a code: `fail ENOENT;`")?;
+        Ok(Statement::Fail(code, self.span_from(start)))
+    }
+
+    /// `code = [ "-" ] INT | qname`
+    pub(super) fn fail_code(&mut self, help: &str) -> Parsed<FailCode<'text>> {
         let value = self.value()?;
-        let span = self.span_from(start);
-        match value.form {
-            crate::body::Form::Number(code) => Ok(Statement::Fail(code, span)),
-            crate::body::Form::Negate(inner) if matches!(inner.form, crate::body::Form::Number(_)) => {
-                let crate::body::Form::Number(code) = inner.form else { return Ok(Statement::Fail(1, span)) };
-                Ok(Statement::Fail(-code, span))
+        let is_name = |value: &Value<'_>| match &value.form {
+            Form::Name(_) => true,
+            Form::Field(of, _) => matches!(of.form, Form::Name(_)),
+            _ => false,
+        };
+        match &value.form {
+            Form::Number(code) => return Ok(FailCode::Number(*code)),
+            Form::Negate(inner) => {
+                if let Form::Number(code) = inner.form {
+                    return Ok(FailCode::Number(-code));
+                }
             }
-            _ => {
-                let error = Diagnostic::error(ids::FAIL_CODE, "the code of a failure must be a number", value.span);
-                self.fail(error.help("write the number itself: `fail 404;`"))
-            }
+            _ if is_name(&value) => return Ok(FailCode::Named(value)),
+            _ => {}
         }
+        let headline = "the code of a failure must be a number or the name of one";
+        self.fail(Diagnostic::error(ids::FAIL_CODE, headline, value.span).help(help))
     }
 
     /// `"if" expression block [ "else" ( if | block ) ]`

@@ -355,6 +355,12 @@ impl<'text> Parser<'text, '_> {
         self.token(position).starts_line && self.looks_like_statement(position)
     }
 
+    /// Whether the declaration of an error code stands at `position`, whose first word is `error`.
+    fn starts_code(&self, position: usize) -> bool {
+        let [name, equals] = [1, 2].map(|after| self.token(position + after).kind);
+        (name, equals) == (TokenKind::Word, TokenKind::Equals)
+    }
+
     /// Whether the tokens at `position` could start a statement, wherever they stand.
     fn looks_like_statement(&self, position: usize) -> bool {
         let token = self.token(position);
@@ -367,6 +373,7 @@ impl<'text> Parser<'text, '_> {
             "include" | "link" if matches!(next, TokenKind::Text { .. }) => true,
             "use" if matches!(next, TokenKind::Word | TokenKind::Text { .. }) => true,
             "option" | "type" | "using" if next == TokenKind::Word => true,
+            "error" => self.starts_code(position),
             "state" if next == TokenKind::Word => self.token(position + 2).kind == TokenKind::OpenParenthesis,
             "record" | "enum" if next == TokenKind::Word => self.token(position + 2).kind == TokenKind::OpenBrace,
             _ => {

@@ -5,8 +5,8 @@ use crate::attribute::Attribute;
 use crate::comment::first_sentence;
 use crate::ids;
 use crate::syntax::{
-    Declaration, Handler, Include, Link, Name, NameOrAny, OptionDeclaration, Origin, QualifiedName, Source, Statement,
-    TestedBy, Typedef, Use, UsedModule, Using,
+    Declaration, ErrorCode, Handler, Include, Link, Name, NameOrAny, OptionDeclaration, Origin, QualifiedName, Source,
+    Statement, TestedBy, Typedef, Use, UsedModule, Using,
 };
 use crate::token::{RESERVED, Token, TokenKind};
 use flux_diagnostic::Diagnostic;
@@ -14,7 +14,7 @@ use flux_ir::program::OptionKind;
 use std::borrow::Cow;
 
 impl<'text> Parser<'text, '_> {
-    /// `statement = include | link | use | option | typedef | unit | type | using | state | node | source | flow |
+    /// `statement = include | link | use | option | code | typedef | unit | type | using | state | node | source | flow |
     /// handler | atomic`
     pub(super) fn statement(&mut self) -> Parsed<Statement<'text>> {
         let (first, second) = (self.peek(), self.second().kind);
@@ -34,6 +34,7 @@ impl<'text> Parser<'text, '_> {
             "link" if matches!(second, TokenKind::Word | TokenKind::Text { .. }) => self.link(),
             "use" if matches!(second, TokenKind::Word | TokenKind::Text { .. }) => self.use_module(),
             "option" if second == TokenKind::Word => self.option(),
+            "error" if self.starts_code(self.position) => self.error_code(),
             "type" if second == TokenKind::Word => self.unit(),
             "record" if second == TokenKind::Word => self.record(),
             "enum" if second == TokenKind::Word => self.enumeration(),
@@ -133,6 +134,19 @@ impl<'text> Parser<'text, '_> {
         let span = self.end_statement(start, expected, format_args!("after the option `{}`", name.text), help)?;
         let about = first_sentence(self.text, span);
         Ok(Statement::Option(OptionDeclaration { name: name.into(), kind, default, about, span }))
+    }
+
+    /// `error = "error" NAME "=" code ";"`
+    fn error_code(&mut self) -> Parsed<Statement<'text>> {
+        let start = self.position;
+        self.bump();
+        let help = format_args!("write `error not_found = 404;`");
+        let name = self.name("the name of an error code", format_args!("after `error`"), help)?;
+        self.expect(TokenKind::Equals, format_args!("after `error {}`", name.text), help)?;
+        let code = self.fail_code("write its number: `error not_found = 404;`")?;
+        let place = format_args!("after the error code `{}`", name.text);
+        let span = self.end_statement(start, "`;`", place, "an error code is written `error not_found = 404;`")?;
+        Ok(Statement::ErrorCode(ErrorCode { name: name.into(), code, span }))
     }
 
     /// `typedef = "typedef" NAME qname { attribute } ";"`

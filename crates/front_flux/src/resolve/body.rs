@@ -237,18 +237,7 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
                 Ok(Statement::If(condition, then, otherwise))
             }
             body::Statement::For(names, over, block) => self.for_each(names, over, block),
-            body::Statement::Fail(code, span) => match i32::try_from(*code) {
-                Ok(code) if code != 0 => Ok(Statement::Fail(code)),
-                Ok(_) => {
-                    let error = Diagnostic::error(ids::FAIL_CODE, "0 is the code of success, not of a failure", *span);
-                    Err(self.report(error.help("write another code")))
-                }
-                Err(_) => {
-                    let headline = format!("the error code {code} does not fit 32 bits");
-                    let error = Diagnostic::error(ids::FAIL_CODE, headline, *span);
-                    Err(self.report(error.help("write a smaller one")))
-                }
-            },
+            body::Statement::Fail(code, span) => self.fail_code(code, *span).map(Statement::Fail),
         }
     }
 

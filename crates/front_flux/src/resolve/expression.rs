@@ -5,7 +5,7 @@ use crate::body::{Argument, Form, Value};
 use crate::ids;
 use crate::syntax::{Name, QualifiedName};
 use flux_diagnostic::{Diagnostic, Id, nearest};
-use flux_ir::compute::{Dynamic, Expression, Function, Mistake, Term, integer, real, text};
+use flux_ir::compute::{Dynamic, Expression, Function, Mistake, Term, error_code, integer, real, text};
 use flux_ir::program::{OptionKind, TypeBody, TypeId};
 use flux_ir::types::{Declared, Integer, Type, TypeKind, built_in_names};
 use flux_source::Span;
@@ -123,7 +123,10 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
             };
             return Ok(Expression { term: Term::Option(option), ty: Type::of_kind(kind), span });
         }
-        Err(self.report_unknown(name))
+        match self.code_called(name) {
+            Some(code) => Ok(error_code(code, span)),
+            None => Err(self.report_unknown(name)),
+        }
     }
 
     fn report_unknown(&mut self, name: &QualifiedName<'_>) -> Reported {
@@ -132,7 +135,7 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
         let may_suggest = self.resolver.may_suggest(word);
         let variables = self.scopes.iter().flatten().map(|(name, _)| name.clone());
         let options = self.resolver.scope.program.options.iter().map(|(_, option)| option.name.to_string());
-        let mut names: Vec<String> = variables.chain(options).collect();
+        let mut names: Vec<String> = variables.chain(options).chain(self.resolver.code_names()).collect();
         names.sort_unstable();
         let enumerators = self.resolver.scope.program.types.iter().find_map(|(_, declared)| match &declared.body {
             TypeBody::Enum(values) if values.iter().any(|value| value == word) => Some(declared.name.clone()),
@@ -142,7 +145,9 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
         let help = match (enumerators, meant) {
             (Some(of), _) => format!("write the enumeration before it: `{of}.{word}`"),
             (None, Some(meant)) => format!("did you mean `{meant}`?"),
-            (None, None) => "values are inputs, variables of `let` and `for`, options, and fields of these".to_owned(),
+            (None, None) => {
+                "values are inputs, variables of `let` and `for`, options, error codes, and fields of these".to_owned()
+            }
         };
         self.report(error.help(help))
     }

@@ -11,6 +11,7 @@ mod attribute;
 mod body;
 mod call;
 mod constraint;
+mod error_code;
 mod expression;
 mod flow;
 mod function;
@@ -62,6 +63,7 @@ pub fn resolve<'syntax>(syntax: &'syntax Syntax<'syntax>, scope: &mut Scope<'_>)
     resolver.declare_types();
     resolver.declare_lists();
     resolver.declare_options();
+    resolver.declare_codes();
     resolver.declare_predicates();
     resolver.declare_states();
     resolver.declare_nodes();

@@ -247,7 +247,9 @@ impl Evaluator<'_> {
                 let of = variables.get_mut(variable.index()).and_then(Option::as_mut);
                 put(of.ok_or_else(no_value)?, key, value)
             }
-            Statement::Fail(code) => Err(Failure::new(Reason::Own(*code), format!("the body fails with {code}"))),
+            Statement::Fail(code) => {
+                Err(Failure::new(Reason::Own(code.number), format!("the body fails with {}", code.number)))
+            }
         }
     }
 
@@ -267,6 +269,7 @@ impl Evaluator<'_> {
             Term::Variable(id) => scope.find(*id).map(Cow::Borrowed).ok_or_else(no_value),
             Term::Option(option) => owned(self.around.option(*option)),
             Term::Enumerator(index) => owned(Value::Enumerator(*index)),
+            Term::Code(code) => owned(Value::Integer(code.number.into())),
             Term::None if ty.is_dynamic() => owned(Value::Any(AnyValue::Undefined)),
             Term::None => owned(Value::Optional(None)),
             Term::Some(inner) => {

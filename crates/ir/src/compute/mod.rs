@@ -27,9 +27,10 @@ pub use calls::{Call, callees_first, calls_of};
 pub use dynamic::{BecomesValue, Dynamic, becomes_value, is_read_from_value};
 pub use evaluate::{Surroundings, evaluate, evaluate_node, evaluate_predicate};
 pub use steps::{Extent, Steps, message_extent, steps};
-pub use typing::{Mistake, Typing, integer, real, text};
+pub use typing::{Mistake, Typing, error_code, integer, real, text};
 pub use value::{Failure, Real, Reason, Value};
 
+use crate::error_code::Code;
 use crate::message::Given;
 use crate::program::{NodeId, OptionId, Parameter, PredicateId};
 use crate::types::Type;
@@ -117,8 +118,8 @@ pub enum Statement {
         /// Of the type of the elements.
         value: Expression,
     },
-    /// `fail 404;`, never 0.
-    Fail(i32),
+    /// `fail 404;`, `fail ENOENT;`
+    Fail(Code),
 }
 
 /// What a loop or a comprehension goes through: a list, or a map in the order of its keys. It is as it was before.
@@ -180,6 +181,8 @@ pub enum Term {
     Option(OptionId),
     /// The value of an enumeration at this index.
     Enumerator(usize),
+    /// An error code by its name, of the type `int32`.
+    Code(Code),
     /// `none`, of an optional type; `undefined`, of the type `value`.
     None,
     /// An optional that has this value.

@@ -212,7 +212,9 @@ impl Counter<'_> {
         match &expression.term {
             Term::Text(text) => (Some(1), Extent { own: u64::try_from(text.len()).ok(), inner: Some(1) }),
             Term::Variable(variable) => (Some(1), self.extents.get(variable.index()).copied().unwrap_or(Extent::ANY)),
-            Term::Integer(_) | Term::Real(_) | Term::Truth(_) | Term::Enumerator(_) => (Some(1), Extent::ONE),
+            Term::Integer(_) | Term::Real(_) | Term::Truth(_) | Term::Enumerator(_) | Term::Code(_) => {
+                (Some(1), Extent::ONE)
+            }
             Term::Option(_) => (Some(1), self.of_type(&expression.ty)),
             Term::None => (Some(1), Extent { own: Some(0), inner: Some(0) }),
             Term::Some(one) => self.expression(one),

@@ -5,6 +5,7 @@
 
 use super::{BecomesValue, Comprehension, Expression, Operator, Term, becomes_value, is_read_from_value};
 use crate::arena::Arena;
+use crate::error_code::Code;
 use crate::message::{FieldId, Message, MessageId, field_type};
 use crate::program::{TypeBody, TypeDeclaration};
 use crate::types::{Float, Integer, Type, TypeKind};
@@ -35,6 +36,11 @@ pub struct Typing<'a> {
 
 pub(super) fn mistake<T>(span: Span, headline: impl Into<String>, help: impl Into<String>) -> Result<T, Box<Mistake>> {
     Err(Box::new(Mistake { headline: headline.into(), help: help.into(), span }))
+}
+
+/// An error code by its name, as an expression.
+pub fn error_code(code: Code, span: Span) -> Expression {
+    Expression { term: Term::Code(code), ty: Integer { signed: true, bits: 32 }.ty(), span }
 }
 
 /// An integer as a literal. It is an `int64` until it meets another type, or a `uint64` where no `int64` is so large.

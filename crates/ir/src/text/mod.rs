@@ -9,7 +9,7 @@
 //!
 //! ```text
 //! program    = "program" name
-//!              { module | use | include | link | type | message | option | called | predicate | constraint
+//!              { module | use | include | link | type | message | option | code | called | predicate | constraint
 //!              | node | source | handler }                             in any order
 //! module     = "module" name [ "{" { use | include } "}" ]
 //! use        = "use" module
@@ -29,6 +29,7 @@
 //! item       = "has" "#" INT | "if" formula "{" { item } "}" "else" "{" { item } "}"
 //!            | "switch" [ formula ] "{" { "case" [ "*" ] "(" [ label { "," label } ] ")" "{" { item } "}" } "}"
 //! label      = [ "-" ] INT | BYTES
+//! code       = "code" declared "=" number
 //! option     = "option" declared kind [ "=" constant ] [ "about" TEXT ]    a constant that is no option itself
 //! kind       = "int" | "string" | "path" | "bool" | "duration" | "size"
 //! called     = "external" declared ( "node" | "predicate" | "handler" | "session" ) [ effects ] [ "c" ]

@@ -86,6 +86,7 @@ pub(super) struct Names {
     pub(super) messages: Labels,
     pub(super) modules: Labels,
     pub(super) options: Labels,
+    pub(super) codes: Labels,
     pub(super) functions: Labels,
     pub(super) externals: ExternalNames,
     /// The external functions of the program that is printed.
@@ -109,6 +110,7 @@ impl Names {
         names.messages = Labels::of(program.messages.iter().map(|(_, message)| &message.name));
         names.modules = Labels::of_words(program.modules.iter().map(|(_, module)| module.name.as_str()));
         names.options = Labels::of(program.options.iter().map(|(_, option)| &option.name));
+        names.codes = Labels::of(program.codes.iter().map(|(_, code)| &code.name));
         names.constraints = Labels::of(program.constraints.iter().map(|(_, constraint)| &constraint.name));
         names
     }

@@ -4,7 +4,7 @@ use super::cursor::Cursor;
 use super::names::{Ports, Scope};
 use super::parse_program::Parser;
 use super::{NESTING_LIMIT, ParseError};
-use crate::program::{Action, Argument, Chain, Each, EachValues, Parallel, Step, StepNumber};
+use crate::program::{Action, Argument, Chain, Each, EachValues, ErrorPart, Parallel, Step, StepNumber};
 
 impl Parser<'_> {
     /// A chain inside of `depth` others; `scope` is what its arguments may name.
@@ -82,8 +82,8 @@ impl Parser<'_> {
     }
 
     fn argument(&self, line: &mut Cursor<'_>, scope: &Scope) -> Result<Argument, ParseError> {
-        if line.eat_word("error") {
-            return Ok(Argument::Error);
+        if let Some(part) = error_part(line) {
+            return Ok(Argument::Error(part));
         }
         if line.eat_word("element") {
             line.expect_word("of")?;
@@ -101,6 +101,11 @@ impl Parser<'_> {
         line.expect(".")?;
         line.position(self.names.ports(scope.outputs(step))).map(|index| Argument::Output(step, index))
     }
+}
+
+/// `error`, `error_text`: a part of a failure, where one comes next.
+pub(super) fn error_part(line: &mut Cursor<'_>) -> Option<ErrorPart> {
+    ErrorPart::ALL.into_iter().find(|part| line.eat_word(part.name()))
 }
 
 /// `0 as 1`: an output of an instance, and the input that it is in the next.

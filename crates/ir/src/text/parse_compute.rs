@@ -7,6 +7,7 @@ use crate::arena::ArenaId;
 use crate::compute::{
     Callable, Comprehension, Computation, Expression, Function, Operator, Statement, Term, Variable, VariableId, Walk,
 };
+use crate::error_code::{Code, CodeName, Errno};
 use crate::message::{FieldId, Given};
 
 impl Parser<'_> {
@@ -96,11 +97,9 @@ impl Parser<'_> {
                 Ok(Statement::Put { variable, key, value })
             }
             Some("fail") => {
-                let minus = line.eat("-");
-                let magnitude: i64 = line.number("an error code")?;
+                let code = self.code(&mut line)?;
                 line.finish()?;
-                let code = i32::try_from(if minus { -magnitude } else { magnitude });
-                code.map(Statement::Fail).map_err(|_| line.error("the error code does not fit 32 bits"))
+                Ok(Statement::Fail(code))
             }
             _ => Err(line.expected("a statement of a computation")),
         }
@@ -141,6 +140,22 @@ impl Parser<'_> {
         term.map(|term| Expression { term, ty, span }).ok_or(unknown)
     }
 
+    fn code(&self, line: &mut Cursor<'_>) -> Result<Code, ParseError> {
+        if line.eat_word("errno") {
+            let errno = line.word().and_then(Errno::of_name);
+            return errno.map(Code::from).ok_or_else(|| line.expected("a name of `<errno.h>`"));
+        }
+        let number = error_number(line)?;
+        let name = match line.eat_word("as") {
+            true => {
+                let index = line.mention(&self.names.codes, "an error code")?;
+                Some(CodeName::Declared(ArenaId::new(index)))
+            }
+            false => None,
+        };
+        Ok(Code { number, name })
+    }
+
     /// What stands before the parts of a term.
     fn own_part(&self, name: &str, line: &mut Cursor<'_>) -> Result<Own, ParseError> {
         let index = |line: &mut Cursor<'_>| line.number::<u32>("an index").map(|index| index as usize);
@@ -159,6 +174,7 @@ impl Parser<'_> {
             "variable" => Term::Variable(VariableId(line.number("a variable")?)),
             "option" => Term::Option(ArenaId::new(index(line)?)),
             "enumerator" => Term::Enumerator(index(line)?),
+            "code" => Term::Code(self.code(line)?),
             "none" => Term::None,
             "field" => return index(line).map(Own::Index),
             "message" => {
@@ -267,4 +283,12 @@ fn entries(parts: Vec<Expression>) -> Option<Vec<[Expression; 2]>> {
         entries.push([key, parts.next()?]);
     }
     Some(entries)
+}
+
+/// A number that a failure may have.
+pub(super) fn error_number(line: &mut Cursor<'_>) -> Result<i32, ParseError> {
+    let minus = line.eat("-");
+    let magnitude: i64 = line.number("an error code")?;
+    let code = i32::try_from(if minus { -magnitude } else { magnitude });
+    code.map_err(|_| line.error("the error code does not fit 32 bits"))
 }

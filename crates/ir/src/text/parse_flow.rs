@@ -2,7 +2,7 @@
 
 use super::cursor::Cursor;
 use super::names::{Names, Ports};
-use super::parse_chain::carried;
+use super::parse_chain::{carried, error_part};
 use super::parse_program::{Parser, signature_of};
 use super::{NESTING_LIMIT, ParseError};
 use crate::arena::{Arena, ArenaId};
@@ -318,9 +318,9 @@ impl<'text> FunctionParser<'_, 'text> {
             line.expect(".")?;
             return line.position(names.ports(Some(Ports::FunctionInputs(self.id)))).map(Operand::Input);
         }
-        if line.eat_word("error") {
+        if let Some(part) = error_part(line) {
             line.expect_word("of")?;
-            return step_id(line).map(Operand::Error);
+            return step_id(line).map(|step| Operand::Error(step, part));
         }
         if !line.at("%") {
             return line.constant(&names.options).map(Operand::Constant);

@@ -4,9 +4,11 @@ use super::ParseError;
 use super::cursor::{Cursor, lines};
 use super::externals::{self, Functions};
 use super::names::{Labels, Names, Ports, Scope};
+use super::parse_compute::error_number;
 use super::parse_message::{declare_message, message_line};
 use crate::arena::ArenaId;
 use crate::compute::{Computation, ComputedPredicate, Variable};
+use crate::error_code::ErrorCode;
 use crate::external::ExternalRole;
 use crate::message::MessageId;
 use crate::program::{
@@ -111,7 +113,7 @@ impl<'a> Parser<'a> {
     /// Reads a statement; false where `line` does not begin one.
     pub(super) fn statement(&mut self, line: Cursor<'a>) -> Result<bool, ParseError> {
         match { line }.word() {
-            Some("option" | "constraint" | "enum" | "external") => {}
+            Some("option" | "code" | "constraint" | "enum" | "external") => {}
             Some("predicate") => self.predicate_parts(line.opens())?,
             Some("record") => self.record()?,
             Some("message") => self.message()?,
@@ -481,7 +483,7 @@ fn declared_before(line: &mut Cursor<'_>) -> Result<ConstraintId, ParseError> {
     line.mention(&Labels::default(), "the index of a constraint").map(ArenaId::new)
 }
 
-/// Adds what `line` declares and others may mention: an option, a predicate, a constraint; a module or a node without
+/// Adds what `line` declares and others may mention: an option, an error code, a predicate, a constraint; a module or a node without
 /// its parts.
 fn declare(
     mut line: Cursor<'_>,
@@ -496,6 +498,11 @@ fn declare(
         program.modules.add(Module { name, uses: vec![], includes: vec![], span });
     } else if line.eat_word("option") {
         program.options.add(option(&mut line)?);
+    } else if line.eat_word("code") {
+        let span = line.span()?;
+        let name = line.declared_name("the name of an error code")?;
+        line.expect("=")?;
+        program.codes.add(ErrorCode { name, number: error_number(&mut line)?, span });
     } else if line.eat_word("predicate") {
         let span = line.span()?;
         let name = line.declared_name("the predicate's name")?;

@@ -91,7 +91,7 @@ impl Printer {
                 self.position(scope.outputs(step), index);
             }
             Argument::Element(step) => self.write(format!("element of %{}", step.0)),
-            Argument::Error => self.write("error"),
+            Argument::Error(part) => self.write(part.name()),
             Argument::Kept(index) => self.write(format!("kept.{index}")),
         }
     }

@@ -3,6 +3,7 @@
 use super::lexical;
 use super::printer::Printer;
 use crate::compute::{Callable, Computation, Expression, Function, Statement, Term, VariableId, Walk};
+use crate::error_code::{Code, CodeName};
 use crate::message::Given;
 
 impl Printer {
@@ -74,9 +75,22 @@ impl Printer {
                     self.close();
                 }
                 Statement::Fail(code) => {
-                    self.write(format!("fail {code}"));
+                    self.write("fail ");
+                    self.code(*code);
                     self.end_line();
                 }
+            }
+        }
+    }
+
+    /// `404`, `errno ENOENT`, `404 as http.not_found`
+    fn code(&mut self, code: Code) {
+        match code.name {
+            None => self.write(code.number.to_string()),
+            Some(CodeName::Errno(errno)) => self.write(format!("errno {}", errno.name())),
+            Some(CodeName::Declared(id)) => {
+                self.write(format!("{} as ", code.number));
+                self.mention(|names| &names.codes, id.index());
             }
         }
     }
@@ -108,6 +122,10 @@ impl Printer {
             Term::Variable(variable) => self.write(format!(" {}", variable.0)),
             Term::Option(option) => self.write(format!(" {}", option.index())),
             Term::Enumerator(index) | Term::Field(_, index) => self.write(format!(" {index}")),
+            Term::Code(code) => {
+                self.write(" ");
+                self.code(*code);
+            }
             Term::Apply(Callable::Node(node), _) => {
                 self.write(" = ");
                 self.mention(|names| &names.nodes, node.index());
@@ -158,6 +176,7 @@ fn term_name(term: &Term) -> &'static str {
         Term::Variable(_) => "variable",
         Term::Option(_) => "option",
         Term::Enumerator(_) => "enumerator",
+        Term::Code(_) => "code",
         Term::None => "none",
         Term::Some(_) => "some",
         Term::Field(..) => "field",

@@ -215,7 +215,7 @@ impl FunctionPrinter<'_> {
             Operand::Input(index) => ("in.".to_owned(), Some(Ports::FunctionInputs(self.id)), *index),
             Operand::Output(step, index) => (format!("%{}.", step.0), called(step).1, *index),
             Operand::Changed(step, index) => (format!("%{}.changed.", step.0), called(step).0, *index),
-            Operand::Error(step) => return self.printer.write(format!("error of %{}", step.0)),
+            Operand::Error(step, part) => return self.printer.write(format!("{} of %{}", part.name(), step.0)),
             Operand::Constant(constant) => return self.printer.constant(constant),
         };
         self.printer.write(front);

@@ -49,6 +49,11 @@ impl Printer {
         program.types.iter().for_each(|(_, declared)| self.type_declaration(declared));
         program.messages.iter().for_each(|(_, message)| self.message(message));
         program.options.iter().for_each(|(_, option)| self.option(option));
+        for (_, code) in program.codes.iter() {
+            self.span(code.span);
+            self.write(format!("code {} = {}", lexical::declared(&code.name), code.number));
+            self.end_line();
+        }
         self.externals(program);
         for (_, predicate) in program.predicates.iter() {
             self.span(predicate.span);

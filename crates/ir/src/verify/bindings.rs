@@ -8,7 +8,7 @@
 use super::Violations;
 use crate::name::Name;
 use crate::program::{
-    Action, Argument, Chain, Each, EachValues, Handler, Node, NodeId, Origin, Parallel, Parameter, Program,
+    Action, Argument, Chain, Each, EachValues, ErrorPart, Handler, Node, NodeId, Origin, Parallel, Parameter, Program,
     Replacement, StepNumber,
 };
 use crate::types::Type;
@@ -162,7 +162,8 @@ impl<'a> Checker<'a, '_> {
 
     /// The values that handlers of a failing node can take.
     fn for_handlers(&self, failing: NodeId) -> HashMap<Argument, Type> {
-        let mut values = HashMap::from([(Argument::Error, Type::error_code())]);
+        let parts = ErrorPart::ALL.into_iter().map(|part| (Argument::Error(part), part.parameter().ty));
+        let mut values: HashMap<_, _> = parts.collect();
         let inputs = self.program.nodes.find(failing).map_or(&[][..], Node::inputs);
         values.extend(types(inputs).cloned().enumerate().map(|(index, ty)| (Argument::Input(index), ty)));
         let kept = self.kept.get(&failing).into_iter().flatten().cloned().enumerate();

@@ -6,10 +6,11 @@ use crate::compute::{
     BecomesValue, Callable, Computation, Expression, Function, Operator, Statement, Term, Variable, VariableId, Walk,
     becomes_value, callees_first, calls_of, is_read_from_value,
 };
+use crate::error_code::{Code, CodeName};
 use crate::message::{FieldId, Given, field_type, given_type};
 use crate::name::Name;
 use crate::program::{Body, Node, Parameter, Program, TypeBody};
-use crate::types::{Type, TypeKind};
+use crate::types::{Integer, Type, TypeKind};
 use flux_source::Span;
 use std::collections::HashSet;
 
@@ -170,12 +171,22 @@ impl<'a, 'b> Checker<'a, 'b> {
                     self.require(self.given.contains(variable), "puts a value into what has none");
                 }
                 Statement::Fail(code) => {
-                    self.require(*code != 0, "fails with the code of success");
+                    self.require(self.is_code(*code), "fails with a code that is none");
                     ends = false;
                 }
             }
         }
         (ends, own)
+    }
+
+    /// Whether a code is one of a failure, and the number of its name.
+    fn is_code(&self, code: Code) -> bool {
+        let named = match code.name {
+            None => Some(code.number),
+            Some(CodeName::Errno(errno)) => Some(errno.number()),
+            Some(CodeName::Declared(id)) => self.program.codes.find(id).map(|declared| declared.number),
+        };
+        code.number != 0 && named == Some(code.number)
     }
 
     /// After either block what both have given is given; what a block that does not end has given does not count.
@@ -287,6 +298,7 @@ impl<'a, 'b> Checker<'a, 'b> {
                 }
                 _ => false,
             },
+            Term::Code(code) => self.is_code(*code) && ty.integer() == Some(Integer { signed: true, bits: 32 }),
             Term::None => matches!(ty.kind(), TypeKind::Optional(_) | TypeKind::Value),
             Term::Some(one) => matches!(ty.kind(), TypeKind::Optional(inner) if *inner == one.ty),
             Term::Field(of, index) => self.field_type(&of.ty, *index).as_ref() == Some(ty),

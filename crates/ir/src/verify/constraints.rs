@@ -347,7 +347,7 @@ fn value(operand: &Operand, carried: &[Value]) -> Value {
         Operand::Input(at) => carried.get(*at).cloned().unwrap_or(Value::Unknown),
         Operand::Output(step, at) => Value::Made(*step, *at),
         Operand::Constant(constant) => Value::Constant(constant.clone()),
-        Operand::Changed(..) | Operand::Error(_) => Value::Unknown,
+        Operand::Changed(..) | Operand::Error(..) => Value::Unknown,
     }
 }
 

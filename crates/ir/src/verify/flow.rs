@@ -9,7 +9,7 @@ use crate::flow::{
     Acquisition, Block, Branch, Callee, Each, EachOrder, End, Entry, Flow, Function, FunctionId, HeldKey, Line,
     Operand, Role, Step, StepId,
 };
-use crate::program::{ConstraintId, Node, NodeId, Origin, Parameter, Source};
+use crate::program::{ConstraintId, ErrorPart, Node, NodeId, Origin, Parameter, Source};
 use crate::types::Type;
 use flux_source::Span;
 use std::collections::{HashMap, HashSet};
@@ -17,13 +17,13 @@ use std::collections::{HashMap, HashSet};
 /// What must hold of a flow whose program is typed.
 pub(super) fn check(flow: &Flow, violations: &mut Violations) {
     let mut names = HashSet::new();
-    let error = Parameter { ty: Type::error_code(), name: "error".to_owned(), span: Span::default() };
+    let parts = ErrorPart::ALL.map(|part| (part, part.parameter()));
     for (id, function) in flow.functions.iter() {
         let name = &function.name;
         violations.require(is_free_identifier(name), function.span, || format!("`{name}` cannot name a C++ function"));
         violations.require(names.insert(name), function.span, || format!("two functions are called `{name}`"));
         let (visible, failing, steps) = (HashMap::new(), vec![], HashSet::new());
-        let mut checker = Checker { flow, id, function, error: &error, violations, visible, failing, steps };
+        let mut checker = Checker { flow, id, function, parts: &parts, violations, visible, failing, steps };
         checker.role();
         checker.held();
         checker.block(&function.body, Place::Body);
@@ -95,8 +95,8 @@ struct Checker<'a> {
     flow: &'a Flow,
     id: FunctionId,
     function: &'a Function,
-    /// The error code as a value.
-    error: &'a Parameter,
+    /// The parts of a failure as values.
+    parts: &'a [(ErrorPart, Parameter)],
     violations: &'a mut Violations,
     /// The steps whose outputs can be read here.
     visible: HashMap<StepId, Option<Vec<&'a Parameter>>>,
@@ -389,10 +389,10 @@ impl<'a> Checker<'a> {
                 self.add(span, &format!("what step %{} left goes to a handler of its failure, as a whole", step.0));
                 None
             }
-            Operand::Error(step) => {
+            Operand::Error(step, part) => {
                 let fails = self.failing.iter().any(|failing| failing.id == *step);
                 self.require(fails, span, || format!("there is no error of step %{} here", step.0));
-                Some(self.error)
+                self.parts.iter().find(|one| one.0 == *part).map(|one| &one.1)
             }
         }
     }

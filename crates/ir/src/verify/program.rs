@@ -43,7 +43,7 @@ pub(super) fn check_resolved(program: &Program, violations: &mut Violations) {
     }
 }
 
-/// A name means one module, one type, one option, one node, one predicate, one constraint.
+/// A name means one module, one type, one option, one error code, one node, one predicate, one constraint.
 fn unique_names(program: &Program, violations: &mut Violations) {
     fn check<'a, T, N: Eq + Hash + Display + 'a>(
         things: &'a Arena<T>,
@@ -61,6 +61,7 @@ fn unique_names(program: &Program, violations: &mut Violations) {
     check(&program.types, "types", |declared| (&declared.name, declared.span), violations);
     check(&program.messages, "messages", |message| (&message.name, message.span), violations);
     check(&program.options, "options", |option| (&option.name, option.span), violations);
+    check(&program.codes, "error codes", |code| (&code.name, code.span), violations);
     check(&program.nodes, "nodes", |node| (&node.name, node.span), violations);
     check(&program.predicates, "predicates", |predicate| (&predicate.name, predicate.span), violations);
     check(&program.constraints, "constraints", |constraint| (&constraint.name, constraint.span), violations);
@@ -76,6 +77,9 @@ fn preamble(program: &Program, violations: &mut Violations) {
     }
     let known = program.uses.iter().all(|used| program.modules.find(*used).is_some());
     violations.require(known, Span::default(), || "a module is used that there is not".to_owned());
+    for (_, code) in program.codes.iter() {
+        violations.require(code.number != 0, code.span, || format!("`{}` is the code of success", code.name));
+    }
     for (_, option) in program.options.iter() {
         let fits = match (&option.default, option.kind) {
             (None, _)

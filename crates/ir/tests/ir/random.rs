@@ -9,6 +9,7 @@ use flux_ir::compute::{
     VariableId, Walk,
 };
 use flux_ir::effects::Effects;
+use flux_ir::error_code::{Code, CodeName, Errno, ErrorCode};
 use flux_ir::external::{Convention, External, ExternalRole, Language, Outcome, Passing, PlainFunction};
 use flux_ir::flow::*;
 use flux_ir::message::{FieldId, Given, Message};
@@ -259,6 +260,10 @@ pub fn any_program(choices: &mut Choices) -> Program {
             span: choices.span(),
         });
     }
+    for _ in 0..choices.below(3) {
+        let number = choices.of(&[404, -1]);
+        program.codes.add(ErrorCode { name: choices.declared(), number, span: choices.span() });
+    }
     program.includes = choices.list(2, |choices| Include { path: choices.name(), span: choices.span() });
     program.links = choices.list(2, |choices| Link { library: choices.name(), span: choices.span() });
     let counts =
@@ -376,7 +381,7 @@ fn any_statement(choices: &mut Choices, depth: usize) -> Statement {
         _ => choices.list(2, |choices| any_statement(choices, depth - 1)),
     };
     match choices.below(6) {
-        0 => Statement::Fail(choices.of(&[1, 0, i32::MIN, i32::MAX])),
+        0 => Statement::Fail(any_code(choices)),
         1 => Statement::Set { variable, is_new: choices.chance(), value: any_expression(choices, 3) },
         2 => Statement::If(any_expression(choices, 2), inner(choices), inner(choices)),
         3 => {
@@ -393,6 +398,14 @@ fn any_statement(choices: &mut Choices, depth: usize) -> Statement {
     }
 }
 
+fn any_code(choices: &mut Choices) -> Code {
+    match choices.below(3) {
+        0 => Errno::of_name("ENOENT").unwrap().into(),
+        1 => Code { number: choices.of(&[1, 404]), name: Some(CodeName::Declared(choices.id(2))) },
+        _ => choices.of(&[1, 0, i32::MIN, i32::MAX]).into(),
+    }
+}
+
 fn any_walk(choices: &mut Choices, depth: usize) -> Walk {
     let (element, over) = (VariableId::new(choices.below(5)), any_expression(choices, depth));
     Walk { element, value: choices.chance().then(|| VariableId::new(choices.below(5))), over }
@@ -402,7 +415,7 @@ fn any_expression(choices: &mut Choices, depth: usize) -> Expression {
     let (ty, span) = (choices.parameter().ty, choices.span());
     let one = |choices: &mut Choices| any_expression(choices, depth.saturating_sub(1));
     let boxed = |choices: &mut Choices| Box::new(one(choices));
-    let terms = if depth == 0 { 8 } else { 22 };
+    let terms = if depth == 0 { 9 } else { 23 };
     let term = match choices.below(terms) {
         0 => Term::Integer(choices.of(&[0, i128::from(u64::MAX), i128::from(i64::MIN)])),
         1 => Term::Real(choices.number()),
@@ -412,31 +425,32 @@ fn any_expression(choices: &mut Choices, depth: usize) -> Expression {
         5 => Term::Option(choices.id(2)),
         6 => Term::Enumerator(choices.below(5)),
         7 => Term::None,
-        8 => Term::Some(boxed(choices)),
-        9 => Term::Field(boxed(choices), choices.below(5)),
-        10 => Term::Not(boxed(choices)),
-        11 => Term::Negate(boxed(choices)),
-        12 => Term::Binary(choices.of(&Operator::ALL), Box::new([one(choices), one(choices)])),
-        13 => Term::Convert(boxed(choices)),
-        14 if choices.chance() => Term::Record(choices.list(2, one)),
+        8 => Term::Code(any_code(choices)),
+        9 => Term::Some(boxed(choices)),
+        10 => Term::Field(boxed(choices), choices.below(5)),
+        11 => Term::Not(boxed(choices)),
+        12 => Term::Negate(boxed(choices)),
+        13 => Term::Binary(choices.of(&Operator::ALL), Box::new([one(choices), one(choices)])),
+        14 => Term::Convert(boxed(choices)),
+        15 if choices.chance() => Term::Record(choices.list(2, one)),
         15 if choices.chance() => Term::Message(choices.list(2, |choices| {
             let index = choices.below(9);
             let given = if choices.chance() { Given::Parameter(index) } else { Given::Field(FieldId::new(index)) };
             (given, one(choices))
         })),
-        14 => Term::List(choices.list(2, one)),
-        15 => Term::Element(Box::new([one(choices), one(choices)])),
-        16 => {
+        15 => Term::List(choices.list(2, one)),
+        16 => Term::Element(Box::new([one(choices), one(choices)])),
+        17 => {
             let (of, from, ends) = (boxed(choices), boxed(choices), choices.chance());
             Term::Slice(of, from, if ends { Some(boxed(choices)) } else { None })
         }
-        20 => Term::Choose(Box::new([one(choices), one(choices), one(choices)])),
-        17 => Term::Map(choices.list(2, |choices| [one(choices), one(choices)])),
-        18 => Term::Apply(
+        21 => Term::Choose(Box::new([one(choices), one(choices), one(choices)])),
+        18 => Term::Map(choices.list(2, |choices| [one(choices), one(choices)])),
+        19 => Term::Apply(
             if choices.chance() { Callable::Node(choices.id(2)) } else { Callable::Predicate(choices.id(2)) },
             choices.list(2, one),
         ),
-        19 => {
+        20 => {
             let (walk, value) = (any_walk(choices, depth - 1), one(choices));
             let condition = choices.chance().then(|| one(choices));
             let function = choices.chance().then(|| choices.of(&compute::Function::ALL));
@@ -492,7 +506,7 @@ fn any_argument(choices: &mut Choices) -> Argument {
         1 => Argument::Output(StepNumber(choices.below(5) as u32), choices.below(4)),
         2 => Argument::Kept(choices.below(3)),
         3 => Argument::Element(StepNumber(choices.below(5) as u32)),
-        _ => Argument::Error,
+        _ => Argument::Error(choices.of(&ErrorPart::ALL)),
     }
 }
 
@@ -631,7 +645,7 @@ fn any_operand(choices: &mut Choices) -> Operand {
     match choices.below(5) {
         0 => Operand::Input(choices.below(4)),
         1 => Operand::Output(step, choices.below(4)),
-        2 => Operand::Error(step),
+        2 => Operand::Error(step, choices.of(&ErrorPart::ALL)),
         3 => Operand::Changed(step, choices.below(4)),
         _ => Operand::Constant(choices.constant()),
     }

@@ -6,7 +6,7 @@ use flux_ir::external::{External, ExternalId, ExternalRole};
 use flux_ir::flow::*;
 use flux_ir::name::Name;
 use flux_ir::program::{Body, Chain, Constant, Mode, Node, NodeId, Origin, Parameter, Program, Scope, Signature};
-use flux_ir::program::{Constraint, Handler, HandlerTarget, Predicate, Source, TestedBy};
+use flux_ir::program::{Constraint, ErrorPart, Handler, HandlerTarget, Predicate, Source, TestedBy};
 use flux_ir::provenance::Provenance;
 use flux_ir::types::Type;
 use flux_source::Span;
@@ -217,8 +217,7 @@ impl Maker<'_, '_> {
         let inputs = self.pick(values, &takes);
         let acquire = self.acquisitions(values);
         let mut known = values.to_vec();
-        let (ty, name) = (Type::error_code(), "error".to_owned());
-        known.push((Operand::Error(id), Parameter { ty, name, span: Span::default() }));
+        known.extend(ErrorPart::ALL.map(|part| (Operand::Error(id, part), part.parameter())));
         let failing = Place::Failure(&gives, self.flow.callee_node(&callee));
         let failure = self.block(known, outputs, failing, depth - 1);
         let (paths, span) = (StepPaths::default(), Span::default());

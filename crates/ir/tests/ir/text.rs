@@ -2,7 +2,7 @@
 
 use crate::random;
 use flux_ir::flow::{Callee, End, Flow, Operand};
-use flux_ir::program::{Constant, Program};
+use flux_ir::program::{Constant, ErrorPart, Program};
 use flux_ir::text::{self, NESTING_LIMIT, Options};
 use flux_source::{FileId, Span};
 use proptest::prelude::*;
@@ -49,7 +49,7 @@ fn operands_are_named_by_the_parameter_they_stand_for() {
     let step = &flow.functions.iter().next().unwrap().1.body.steps[0];
     assert_eq!(step.inputs, [Operand::Input(2), Operand::Input(1)]);
     let handler = &step.failure.steps[0];
-    assert_eq!(handler.inputs, [Operand::Changed(step.id, 1), Operand::Error(step.id)]);
+    assert_eq!(handler.inputs, [Operand::Changed(step.id, 1), Operand::Error(step.id, ErrorPart::Code)]);
     assert_eq!(step.failure.end, End::Resume { values: vec![Operand::Output(handler.id, 0)], offset: 0 });
     let printed = text::print_flow(&flow);
     assert!(

@@ -2,10 +2,11 @@
 //! the flow goes on. Requires: acyclic, every signature is known, every edge is bound. Establishes: each handler says
 //! so for every node whose failure it may handle, or there is an error.
 //!
-//! A handler takes what the failing node took, and last, if it wants it, an `int error`. Other values it reaches as the
-//! failing node could: every application of the node keeps them ([`crate::rewrites::kept_values`]). If the handler
-//! gives what that node gives, the flow goes on; if it gives nothing, the flow ends. After a node without outputs the
-//! flow goes on only where the author wrote `_`.
+//! A handler takes what the failing node took, and what it wants to know of the failure ([`ErrorPart`]): the text and
+//! the node wherever these inputs stand, the code by an `int error` as the last of the others. Other values it reaches
+//! as the failing node could: every application of the node keeps them ([`crate::rewrites::kept_values`]). If the
+//! handler gives what that node gives, the flow goes on; if it gives nothing, the flow ends. After a node without
+//! outputs the flow goes on only where the author wrote `_`.
 
 use crate::analyses::containment::callees_first;
 use crate::analyses::fit::{Fit, Misfit, dropped, fit, show, show_names};
@@ -13,8 +14,7 @@ use crate::analyses::walks::Walks;
 use crate::ids;
 use crate::rewrites::kept_values::{Wanted, keep};
 use flux_diagnostic::{Diagnostic, Diagnostics};
-use flux_ir::program::{Argument, Handler, Node, NodeId, Parameter, Program, Replacement};
-use flux_ir::types::Type;
+use flux_ir::program::{Argument, ErrorPart, Handler, Node, NodeId, Parameter, Program, Replacement};
 use flux_source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -122,9 +122,13 @@ fn bind_inputs(
     reached: &mut Vec<Parameter>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Vec<Argument>> {
-    let given = handler_values(failing.inputs(), target.inputs());
-    let value = |position| if position < failing.inputs().len() { Argument::Input(position) } else { Argument::Error };
-    match fit(&given, target.inputs()) {
+    let (parts, wanted) = split_inputs(target.inputs());
+    let given = handler_values(failing.inputs(), &wanted);
+    let value = |position| match position < failing.inputs().len() {
+        true => Argument::Input(position),
+        false => Argument::Error(ErrorPart::Code),
+    };
+    let bound: Vec<_> = match fit(&given, &wanted) {
         Ok(fit) => {
             if let Fit::Name(positions) = &fit {
                 let dropped = dropped(&given, positions);
@@ -132,20 +136,31 @@ fn bind_inputs(
                     diagnostics.push(by_name(handler, target, failing, &dropped));
                 }
             }
-            Some(fit.positions(target.inputs().len()).into_iter().map(value).collect())
+            fit.positions(wanted.len()).into_iter().map(value).collect()
         }
         Err(Misfit::Permuted) => {
             diagnostics.push(does_not_take(handler, target, failing));
-            None
+            return None;
         }
         Err(Misfit::Part(_) | Misfit::Lacks(_)) => {
             let from = |wanted: &Parameter| match given.iter().position(|one| wanted.takes(one)) {
                 Some(position) => value(position),
                 None => value_of(wanted, failing.inputs(), reached),
             };
-            Some(target.inputs().iter().map(from).collect())
+            wanted.iter().map(from).collect()
         }
-    }
+    };
+    let mut bound = bound.into_iter();
+    Some(parts.into_iter().filter_map(|part| part.map(Argument::Error).or_else(|| bound.next())).collect())
+}
+
+/// For each input of a handler the part of the failure that it takes by its name alone, and the other inputs.
+fn split_inputs(inputs: &[Parameter]) -> (Vec<Option<ErrorPart>>, Vec<Parameter>) {
+    let part = |input| ErrorPart::of(input).filter(|part| *part != ErrorPart::Code);
+    let parts: Vec<_> = inputs.iter().map(part).collect();
+    let others = inputs.iter().zip(&parts).filter(|(_, part)| part.is_none());
+    let others = others.map(|(input, _)| input.clone()).collect();
+    (parts, others)
 }
 
 fn by_name(handler: &Handler, target: &Node, failing: &Node, dropped: &[&Parameter]) -> Diagnostic {
@@ -220,10 +235,8 @@ fn check_going_on(program: &Program, handler: &Handler, diagnostics: &mut Diagno
 /// What a handler node is given: the failing node's inputs, and last the error code where it takes one more.
 fn handler_values(inputs: &[Parameter], wanted: &[Parameter]) -> Vec<Parameter> {
     let mut values = inputs.to_vec();
-    let error = Type::error_code();
-    if wanted.last().is_some_and(|last| last.name == "error" && last.ty == error) {
-        values.push(Parameter { ty: error, name: "error".into(), span: Span::default() });
-    }
+    let takes_code = |last| ErrorPart::of(last) == Some(ErrorPart::Code);
+    values.extend(wanted.last().filter(|last| takes_code(last)).map(|_| ErrorPart::Code.parameter()));
     values
 }
 
@@ -263,6 +276,15 @@ mod tests {
         assert_eq!(bind("(T *t) => ()", "A"), ("for A takes (in.t)".to_owned(), 0));
         assert_eq!(bind("(int y, T *t, int error) => ()", "A"), ("for A takes (in.x, in.t, error)".to_owned(), 0));
         assert_eq!(bind("(T *t, int error) => ()", "A"), ("for A takes (in.t, error)".to_owned(), 0));
+    }
+
+    #[test]
+    fn a_handler_takes_the_text_and_the_node_of_a_failure_by_their_names() {
+        let bound = |handler, takes: &str| assert_eq!(bind(handler, "A"), (format!("for A takes ({takes})"), 0));
+        bound("(int x, T *t, int error, text error_text) => ()", "in.x, in.t, error, error_text");
+        bound("(text error_node, int y, T *t) => ()", "error_node, in.x, in.t");
+        bound("(T *t, text error_text, int error) => ()", "in.t, error_text, error");
+        bound("(text error_text, text error_node) => ()", "error_text, error_node");
     }
 
     #[test]

@@ -280,7 +280,7 @@ impl<'a> Lowering<'a> {
                 let bound = handler.replacements.iter().find(|one| one.failing == node);
                 let operand = |argument: &Argument| match argument {
                     Argument::Input(index) => failing.inputs.get(*index).cloned(),
-                    Argument::Error => Some(Operand::Error(failing.id)),
+                    Argument::Error(part) => Some(Operand::Error(failing.id, *part)),
                     Argument::Kept(index) => kept.get(*index).cloned(),
                     Argument::Output(..) | Argument::Element(_) => None,
                 };

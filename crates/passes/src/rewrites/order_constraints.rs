@@ -590,7 +590,7 @@ fn translate(key: &[Operand], step: &Step) -> Option<Vec<Operand>> {
     let part = |operand: &Operand| match operand {
         Operand::Input(at) => step.passed(*at).cloned(),
         Operand::Constant(_) => Some(operand.clone()),
-        Operand::Output(..) | Operand::Changed(..) | Operand::Error(_) => None,
+        Operand::Output(..) | Operand::Changed(..) | Operand::Error(..) => None,
     };
     key.iter().map(part).collect()
 }
