@@ -11,8 +11,9 @@ use crate::structs::function_structs;
 use crate::tree::{Declaration, Declarator, Expression, Function, Initial, Statement};
 use crate::uses::{UseOfValue, Uses};
 use flux_contract as contract;
+use flux_ir::error_code::ErrorPart;
 use flux_ir::flow::{self, Block, Callee, End, Held, HeldKey, Operand, Role, StepId};
-use flux_ir::program::{ErrorPart, NodeId, Origin, Parameter};
+use flux_ir::program::{NodeId, Origin, Parameter};
 use std::collections::HashMap;
 
 /// What is known while a function is written.

@@ -43,9 +43,10 @@ use crate::handlers::{PlainHandler, plain_handlers};
 use crate::interface_2006::Definitions;
 use crate::names::Names;
 use crate::tree::Declaration;
+use flux_ir::error_code::ErrorPart;
 use flux_ir::flow::{Flow, Operand};
 use flux_ir::name::Name;
-use flux_ir::program::{ErrorPart, ModuleId};
+use flux_ir::program::ModuleId;
 use flux_source::{FileId, SourceMap, Span};
 
 /// What the sources say of a program as a whole: [`bind_externals::bind_externals`] gives it, and binds what they say

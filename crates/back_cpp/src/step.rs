@@ -14,9 +14,10 @@ use crate::tree::{Declarator, Expression, Initial, Statement};
 use crate::uses::UseOfValue;
 use flux_contract as contract;
 use flux_ir::compute::Computation;
+use flux_ir::error_code::ErrorPart;
 use flux_ir::external::{ExternalId, ExternalRole};
 use flux_ir::flow::{Acquisition, Callee, Exit, Function, FunctionId, Operand, Role, Step, StepId};
-use flux_ir::program::{Body, ConstraintId, ErrorPart, Mode, Node, NodeId, Parameter, Requirement, Scope};
+use flux_ir::program::{Body, ConstraintId, Mode, Node, NodeId, Parameter, Requirement, Scope};
 use flux_ir::types::{Type, TypeKind, record_fields};
 
 impl Writer<'_> {

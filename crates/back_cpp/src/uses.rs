@@ -3,8 +3,8 @@
 //! A value that is used again must be copied; otherwise it can be moved. Functions are structured and have no loops, so
 //! one walk from the end to the start knows, at each use, which values are still needed after it.
 
+use flux_ir::error_code::ErrorPart;
 use flux_ir::flow::{Block, End, Function, Operand, Step, StepId};
-use flux_ir::program::ErrorPart;
 use std::collections::{HashMap, HashSet};
 
 /// A use of a value.

@@ -10,9 +10,10 @@ use crate::options::is_number;
 use crate::tree::{Declarator, Expression, Initial, Statement};
 use crate::uses::UseOfValue;
 use flux_contract as contract;
+use flux_ir::error_code::ErrorPart;
 use flux_ir::error_code::{Code, CodeName};
 use flux_ir::flow::{Callee, End, Operand, Role, Step, StepId};
-use flux_ir::program::{Constant, ErrorPart, Parameter};
+use flux_ir::program::{Constant, Parameter};
 use std::ops::Range;
 
 impl Writer<'_> {
@@ -213,7 +214,9 @@ impl Context<'_> {
         match code.name {
             None => Expression::name(code.number),
             Some(CodeName::Errno(errno)) => Expression::name(errno.name()),
-            Some(CodeName::Declared(id)) => Expression::name(cpp_name(&self.flow.program.codes[id].name)),
+            Some(CodeName::Declared(id)) => {
+                Expression::name(format!("::{}", cpp_name(&self.flow.program.codes[id].name)))
+            }
         }
     }
 

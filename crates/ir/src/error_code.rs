@@ -1,10 +1,12 @@
-//! Codes of failures: numbers, and the names that they have in a program.
+//! What failures say of themselves: their codes, the names that codes have in a program, and what handlers take besides.
 //!
 //! A node fails with an `int` of its own choice. Bodies may write the number, a name of `<errno.h>`, or a name that some
 //! file declares: `error not_found = 404;`. The name stays in the model, so whatever prints a body prints the name.
 
 use crate::arena::ArenaId;
 use crate::name::Name;
+use crate::program::Parameter;
+use crate::types::{Type, TypeKind};
 use flux_source::Span;
 
 /// A named code of a [`crate::program::Program`].
@@ -37,6 +39,47 @@ pub enum CodeName {
     Errno(Errno),
     /// One that a file declares.
     Declared(CodeId),
+}
+
+/// What a failure says of itself. An input of a handler that has the name and the type of one takes it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum ErrorPart {
+    /// `int error`: the code.
+    Code,
+    /// `text error_text`: the text of the exception that failed the node, cut after a kilobyte; empty where it failed
+    /// without one.
+    Text,
+    /// `text error_node`: the name of the node that failed. Where a flow failed it is the node in it, and where a
+    /// handler failed it is the handler.
+    Node,
+}
+
+impl ErrorPart {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Code, Self::Text, Self::Node];
+
+    /// The name of an input that takes it; its name in the text forms, too.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Code => "error",
+            Self::Text => "error_text",
+            Self::Node => "error_node",
+        }
+    }
+
+    /// The input that takes it.
+    pub fn parameter(self) -> Parameter {
+        let ty = match self {
+            Self::Code => Type::error_code(),
+            Self::Text | Self::Node => Type::of_kind(TypeKind::Text),
+        };
+        Parameter { ty, name: self.name().to_owned(), span: Span::default() }
+    }
+
+    /// The part that `input` of a handler takes.
+    pub fn of(input: &Parameter) -> Option<Self> {
+        Self::ALL.into_iter().find(|part| part.name() == input.name && part.parameter().is_like(input))
+    }
 }
 
 impl From<i32> for Code {

@@ -9,8 +9,9 @@
 //! program.
 
 use crate::arena::{Arena, ArenaId};
+use crate::error_code::ErrorPart;
 use crate::external::ExternalId;
-use crate::program::{Constant, ConstraintId, ErrorPart, Mode, NodeId, Parameter, PredicateId, Program, Requirement};
+use crate::program::{Constant, ConstraintId, Mode, NodeId, Parameter, PredicateId, Program, Requirement};
 use crate::provenance::{Provenance, Rewrite};
 use flux_source::Span;
 

@@ -6,11 +6,11 @@
 use crate::arena::{Arena, ArenaId};
 use crate::compute::{Computation, ComputedPredicate};
 use crate::effects::Effects;
-use crate::error_code::{Code, CodeName, ErrorCode};
+use crate::error_code::{Code, CodeName, ErrorCode, ErrorPart};
 use crate::external::{External, ExternalId};
 use crate::message::Message;
 use crate::name::Name;
-use crate::types::{Declared, Type, TypeKind};
+use crate::types::{Declared, Type};
 use flux_source::Span;
 
 /// A node of a [`Program`].
@@ -321,47 +321,6 @@ pub enum Argument {
     Error(ErrorPart),
     /// For an error handler: a value that whoever applied the node that failed has [kept](Application::kept) for it.
     Kept(usize),
-}
-
-/// What a failure says of itself. An input of a handler that has the name and the type of one takes it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum ErrorPart {
-    /// `int error`: the code.
-    Code,
-    /// `text error_text`: the text of the exception that failed the node, cut after a kilobyte; empty where it failed
-    /// without one.
-    Text,
-    /// `text error_node`: the name of the node that failed. Where a flow failed it is the node in it, and where a
-    /// handler failed it is the handler.
-    Node,
-}
-
-impl ErrorPart {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Code, Self::Text, Self::Node];
-
-    /// The name of an input that takes it; its name in the text forms, too.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Code => "error",
-            Self::Text => "error_text",
-            Self::Node => "error_node",
-        }
-    }
-
-    /// The input that takes it.
-    pub fn parameter(self) -> Parameter {
-        let ty = match self {
-            Self::Code => Type::error_code(),
-            Self::Text | Self::Node => Type::of_kind(TypeKind::Text),
-        };
-        Parameter { ty, name: self.name().to_owned(), span: Span::default() }
-    }
-
-    /// The part that `input` of a handler takes.
-    pub fn of(input: &Parameter) -> Option<Self> {
-        Self::ALL.into_iter().find(|part| part.name() == input.name && part.parameter().is_like(input))
-    }
 }
 
 /// `(A & B)`: the chains run concurrently on copies of the same values, and what they give is joined.

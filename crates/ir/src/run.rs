@@ -6,13 +6,14 @@
 //! step run one after the other, as they may; so do the instances of an each step.
 
 use crate::compute::{self, Failure, Reason, Surroundings, evaluate_node, evaluate_predicate};
+use crate::error_code::ErrorPart;
 use crate::external::ExternalId;
 use crate::flow::{
     Block, Branch, Callee, Each, EachOrder, End, Exit, Flow, Function, FunctionId, Line, Operand, Step, StepId,
     StepPaths,
 };
 use crate::paths::digit;
-use crate::program::{Body, Constant, ErrorPart, Node, NodeId, OptionId, Parameter, PredicateId, Program};
+use crate::program::{Body, Constant, Node, NodeId, OptionId, Parameter, PredicateId, Program};
 use crate::types::Type;
 use std::collections::HashMap;
 

@@ -29,7 +29,7 @@
 //! item       = "has" "#" INT | "if" formula "{" { item } "}" "else" "{" { item } "}"
 //!            | "switch" [ formula ] "{" { "case" [ "*" ] "(" [ label { "," label } ] ")" "{" { item } "}" } "}"
 //! label      = [ "-" ] INT | BYTES
-//! code       = "code" declared "=" number
+//! code       = "code" declared "=" [ "-" ] INT                        a name of an error code
 //! option     = "option" declared kind [ "=" constant ] [ "about" TEXT ]    a constant that is no option itself
 //! kind       = "int" | "string" | "path" | "bool" | "duration" | "size"
 //! called     = "external" declared ( "node" | "predicate" | "handler" | "session" ) [ effects ] [ "c" ]
@@ -52,11 +52,12 @@
 //! held       = constraint ( "?" | "!" ) [ "(" operand { "," operand } ")" ]        reader or writer, and the key
 //! compute    = "compute" "{" computed "}"
 //! computed   = { "variable" parameter } { statement } [ "says" expression ]     variables beside inputs and outputs
-//! statement  = ( "let" | "set" ) "#" INT "=" expression | "fail" [ "-" ] INT
+//! statement  = ( "let" | "set" ) "#" INT "=" expression | "fail" number
 //!            | "if" expression "{" { statement } "}" "else" "{" { statement } "}"
 //!            | "for" "#" INT [ "," "#" INT ] "in" expression "{" { statement } "}"
 //!            | "take" "#" INT { "," "#" INT } "=" node "(" [ expression { "," expression } ] ")"
 //!            | "put" "#" INT "[" expression "]" "=" expression
+//! number     = [ "-" ] INT [ "as" code ] | "errno" WORD               an error code; the name that it has
 //! expression = term ":" TEXT [ TEXT ] [ value ] [ "(" [ expression { "," expression } ] ")" ]
 //!              type and array suffix, then what the term is of
 //! term       = an operator, a function, or a word such as "field"
@@ -71,8 +72,8 @@
 //! carried    = INT "as" INT                                            an output, and the input that it is next time
 //! takes      = "takes" arguments
 //! arguments  = "(" [ argument { "," argument } ] ")"
-//! argument   = "in" "." position | "%" INT "." position | "element" "of" "%" INT | "error"
-//!              an input; an output of a step; an element of the list of a step; the error code
+//! argument   = "in" "." position | "%" INT "." position | "element" "of" "%" INT | part of error
+//!              an input; an output of a step; an element of the list of a step; of a failure
 //! within     = "within" constant                                       milliseconds, or an option
 //! apply      = node [ "(" ( constant | named ) { "," ( constant | named ) } ")" ]            constants come first
 //! named      = name ":" name                                           an input, and the value that it takes
@@ -105,8 +106,9 @@
 //!            | ( "handler" | "session" ) external "for" node
 //! branch     = function [ "after" INT ]                                INT is the index of an earlier branch
 //! operand    = "in" "." position | "%" INT "." position | constant     an input; an output of a step
-//!            | "error" "of" "%" INT | "%" INT "." "changed" "." position
-//!              of a step that has failed, in its failure block: the error code; an input as its node left it
+//!            | part of error "of" "%" INT | "%" INT "." "changed" "." position
+//!              of a step that has failed, in its failure block: a part of the failure; an input as its node left it
+//! part of error = "error" | "error_text" | "error_node"
 //! end        = ( "done" | "resume" ) [ operand { "," operand } ] [ offset ]
 //!            | ( "failed" | "ended" | "go_on" ) [ offset ]
 //!            | "dispatch" "{" { "line" [ test { "," test } ] "=>" block } [ "unmatched" [ offset ] ] "}"

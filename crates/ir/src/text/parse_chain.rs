@@ -4,7 +4,8 @@ use super::cursor::Cursor;
 use super::names::{Ports, Scope};
 use super::parse_program::Parser;
 use super::{NESTING_LIMIT, ParseError};
-use crate::program::{Action, Argument, Chain, Each, EachValues, ErrorPart, Parallel, Step, StepNumber};
+use crate::error_code::ErrorPart;
+use crate::program::{Action, Argument, Chain, Each, EachValues, Parallel, Step, StepNumber};
 
 impl Parser<'_> {
     /// A chain inside of `depth` others; `scope` is what its arguments may name.

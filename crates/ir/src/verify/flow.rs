@@ -4,12 +4,13 @@
 use super::Violations;
 use super::names::is_free_identifier;
 use super::program::{constraint_and_key, is_known, width, within};
+use crate::error_code::ErrorPart;
 use crate::external::{External, ExternalId, ExternalRole};
 use crate::flow::{
     Acquisition, Block, Branch, Callee, Each, EachOrder, End, Entry, Flow, Function, FunctionId, HeldKey, Line,
     Operand, Role, Step, StepId,
 };
-use crate::program::{ConstraintId, ErrorPart, Node, NodeId, Origin, Parameter, Source};
+use crate::program::{ConstraintId, Node, NodeId, Origin, Parameter, Source};
 use crate::types::Type;
 use flux_source::Span;
 use std::collections::{HashMap, HashSet};

@@ -7,6 +7,7 @@ mod compute;
 mod constraints;
 mod evaluate;
 mod externals;
+mod failures;
 mod message;
 mod paths;
 mod random;

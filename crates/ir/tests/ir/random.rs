@@ -9,6 +9,7 @@ use flux_ir::compute::{
     VariableId, Walk,
 };
 use flux_ir::effects::Effects;
+use flux_ir::error_code::ErrorPart;
 use flux_ir::error_code::{Code, CodeName, Errno, ErrorCode};
 use flux_ir::external::{Convention, External, ExternalRole, Language, Outcome, Passing, PlainFunction};
 use flux_ir::flow::*;

@@ -2,11 +2,12 @@
 //! fallbacks, dispatch and constraints.
 
 use crate::random::Choices;
+use flux_ir::error_code::ErrorPart;
 use flux_ir::external::{External, ExternalId, ExternalRole};
 use flux_ir::flow::*;
 use flux_ir::name::Name;
 use flux_ir::program::{Body, Chain, Constant, Mode, Node, NodeId, Origin, Parameter, Program, Scope, Signature};
-use flux_ir::program::{Constraint, ErrorPart, Handler, HandlerTarget, Predicate, Source, TestedBy};
+use flux_ir::program::{Constraint, Handler, HandlerTarget, Predicate, Source, TestedBy};
 use flux_ir::provenance::Provenance;
 use flux_ir::types::Type;
 use flux_source::Span;

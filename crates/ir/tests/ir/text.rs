@@ -1,8 +1,9 @@
 //! The text form prints what a person likes to read, parses back to an equal value, and says where a text is wrong.
 
 use crate::random;
+use flux_ir::error_code::ErrorPart;
 use flux_ir::flow::{Callee, End, Flow, Operand};
-use flux_ir::program::{Constant, ErrorPart, Program};
+use flux_ir::program::{Constant, Program};
 use flux_ir::text::{self, NESTING_LIMIT, Options};
 use flux_source::{FileId, Span};
 use proptest::prelude::*;

@@ -14,7 +14,8 @@ use crate::analyses::walks::Walks;
 use crate::ids;
 use crate::rewrites::kept_values::{Wanted, keep};
 use flux_diagnostic::{Diagnostic, Diagnostics};
-use flux_ir::program::{Argument, ErrorPart, Handler, Node, NodeId, Parameter, Program, Replacement};
+use flux_ir::error_code::ErrorPart;
+use flux_ir::program::{Argument, Handler, Node, NodeId, Parameter, Program, Replacement};
 use flux_source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
