@@ -171,7 +171,8 @@ impl<'a, 'b> Checker<'a, 'b> {
                     self.require(self.given.contains(variable), "puts a value into what has none");
                 }
                 Statement::Fail(code) => {
-                    self.require(self.is_code(*code), "fails with a code that is none");
+                    self.require(code.number != 0, "fails with the code of success");
+                    self.require(self.is_of_its_name(*code), "fails with a code that is not its name's");
                     ends = false;
                 }
             }
@@ -179,14 +180,14 @@ impl<'a, 'b> Checker<'a, 'b> {
         (ends, own)
     }
 
-    /// Whether a code is one of a failure, and the number of its name.
-    fn is_code(&self, code: Code) -> bool {
+    /// Whether a code has the number of its name.
+    fn is_of_its_name(&self, code: Code) -> bool {
         let named = match code.name {
             None => Some(code.number),
             Some(CodeName::Errno(errno)) => Some(errno.number()),
             Some(CodeName::Declared(id)) => self.program.codes.find(id).map(|declared| declared.number),
         };
-        code.number != 0 && named == Some(code.number)
+        named == Some(code.number)
     }
 
     /// After either block what both have given is given; what a block that does not end has given does not count.
@@ -298,7 +299,7 @@ impl<'a, 'b> Checker<'a, 'b> {
                 }
                 _ => false,
             },
-            Term::Code(code) => self.is_code(*code) && ty.integer() == Some(Integer { signed: true, bits: 32 }),
+            Term::Code(code) => self.is_of_its_name(*code) && ty.integer() == Some(Integer { signed: true, bits: 32 }),
             Term::None => matches!(ty.kind(), TypeKind::Optional(_) | TypeKind::Value),
             Term::Some(one) => matches!(ty.kind(), TypeKind::Optional(inner) if *inner == one.ty),
             Term::Field(of, index) => self.field_type(&of.ty, *index).as_ref() == Some(ty),

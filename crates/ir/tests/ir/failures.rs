@@ -141,7 +141,7 @@ fn a_text_is_of_the_last_failure() {
 #[test]
 fn a_predicate_that_throws_fails_the_node_of_its_dispatch() {
     let inner = "function Inner (text a) => (text a) {\n  abstract Inner fault +0\n  dispatch {\n    \
-                 line odd(in.a) => done in.a\n  } unmatched\n}\n";
+                 line odd(in.a) => done in.a\n    unmatched\n  }\n}\n";
     let told = told(inner, "  %1 = function Inner(in.a) else failed\n  done %1.a\n");
     assert_eq!(told, "fault|text of a predicate|Inner");
 }
