@@ -1,7 +1,7 @@
-//! What failures say of themselves: their codes, the names that codes have in a program, and what handlers take besides.
+//! Error codes, their names in a program, and the facts about a failure that a handler can take.
 //!
-//! A node fails with an `int` of its own choice. Bodies may write the number, a name of `<errno.h>`, or a name that some
-//! file declares: `error not_found = 404;`. The name stays in the model, so whatever prints a body prints the name.
+//! A node fails with an `int` of its own choice. A body writes the number, a name of `<errno.h>`, or a name that a file
+//! declares: `error not_found = 404;`. The name stays in the model, so every pass and tool can print it.
 
 use crate::arena::ArenaId;
 use crate::name::Name;
@@ -35,13 +35,13 @@ pub struct Code {
 /// A name of a code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CodeName {
-    /// One of `<errno.h>`.
+    /// A name of `<errno.h>`.
     Errno(Errno),
-    /// One that a file declares.
+    /// A name that a file declares.
     Declared(CodeId),
 }
 
-/// What a failure says of itself. An input of a handler that has the name and the type of one takes it.
+/// A fact about a failure. A handler takes it by an input of the same name and type.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum ErrorPart {
     /// `int error`: the code.
@@ -49,8 +49,8 @@ pub enum ErrorPart {
     /// `text error_text`: the text of the exception that failed the node, cut after a kilobyte; empty where it failed
     /// without one.
     Text,
-    /// `text error_node`: the name of the node that failed. Where a flow failed it is the node in it, and where a
-    /// handler failed it is the handler.
+    /// `text error_node`: the name of the node that failed. If an abstract node failed, it is the node inside; if a
+    /// handler failed, it is the handler.
     Node,
 }
 
@@ -99,7 +99,7 @@ impl From<Errno> for Code {
 pub struct Errno(usize);
 
 impl Errno {
-    /// The one of this name.
+    /// The entry with this name.
     pub fn of_name(name: &str) -> Option<Self> {
         ERRNO.binary_search_by_key(&name, |one| one.0).ok().map(Self)
     }

@@ -4,8 +4,8 @@
 //! declared in them has a [`name`]. [`message`] is what bytes on a wire mean. [`text`]
 //! prints and parses both; [`verify`] checks what must hold of them after every pass; [`paths`] numbers the paths
 //! through a flow, and [`run`] goes along one; [`external`]
-//! are the functions in C++, and [`effects`] is what functions do beside giving their outputs. [`error_code`] is what
-//! failures say of themselves.
+//! are the functions in C++, and [`effects`] is what functions do beside giving their outputs. [`error_code`] is about
+//! failures.
 
 pub mod arena;
 pub mod compute;

@@ -71,7 +71,6 @@ typedef long_text (text path) { path == "/fail/long" };
 typedef number (text path) { path == "/fail/number" };
 typedef blocks (text path) { path == "/fail/blocks" };
 typedef predicate (text path) { path == "/fail/predicate" };
-typedef in_cpp (text path) { path == "/fail/cpp" };
 typedef throwing IsThrowing;
 typedef unhandled (text path) { path == "/unhandled" };
 
@@ -108,7 +107,7 @@ Fail:[long_text] = Long;
 Fail:[number] = Number;
 Fail:[blocks] = Block;
 Fail:[predicate] = Pick;
-Fail:[in_cpp] = Remembered;
+Fail:[_] = Remembered;
 Pick (text path) => (text content);
 Pick:[throwing] = Line;
 Pick:[_] = Line;

@@ -6,7 +6,7 @@ use flux_ir::flow::{Exit, Flow};
 use flux_ir::paths;
 use flux_ir::program::{Constant, NodeId, OptionId, Parameter, PredicateId};
 use flux_ir::run::{World, run};
-use flux_ir::text::parse_flow;
+use flux_ir::text::{parse_flow, parse_program};
 use flux_ir::types::Type;
 use flux_ir::verify::{self, Stage};
 
@@ -173,4 +173,18 @@ fn a_part_of_a_failure_has_its_type_and_is_there_in_its_failure_block() {
     assert_eq!(said("error_text of %1, error_text of %1, error_node of %1"), sound + 1);
     assert_eq!(said("error of %1, error of %1, error_node of %1"), sound + 1);
     assert_eq!(said("error of %1, error_text of %3, error_node of %1"), sound + 1);
+}
+
+#[test]
+fn a_named_code_has_the_number_of_its_name() {
+    let violations = |code: &str| {
+        let text = format!(
+            "program p\ncode gone = 410\nnode Body (text a) => (text a) {{\n  compute {{\n    fail {code}\n  }}\n}}\n"
+        );
+        verify::program(&parse_program(&text).unwrap(), Stage::Typed).len()
+    };
+    assert_eq!(violations("410 as gone"), 0);
+    assert_eq!(violations("errno ENOENT"), 0);
+    assert_eq!(violations("404 as gone"), 1);
+    assert_eq!(violations("404 as #1"), 1);
 }

@@ -1,8 +1,8 @@
 /// \file
-/// The text of the exception by which a flow's error in hand came: what error handlers take as `text error_text`.
+/// The text of the exception that failed a node. An error handler takes it as `text error_text`.
 ///
-/// It is kept only in programs with such a handler (`flow::caught_with_text`), so others pay nothing. It is a copy of
-/// what the exception says, as the exception ends with its `catch` block. It is there until the next failure.
+/// Only programs with such a handler keep texts (`flow::caught_with_text`); others pay nothing. The exception object ends
+/// with its `catch` block, so the text is a copy. It lasts until the next failure of the flow.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,13 @@ namespace flux {
 class error_text
 {
   public:
-    /// What is longer is cut, between two characters if it is UTF-8.
+    /// A longer text is cut, between two characters of UTF-8.
     static constexpr std::size_t longest = 1024;
 
-    /// In a `catch` block: the next failure has this text. Without memory it has none.
+    /// Called in a `catch` block: the next failure has this text. If memory is short, it has none.
     void keep(const char *text) noexcept;
 
-    /// Something has failed: the text is of this failure if it was kept since the last one, else it is gone.
+    /// A node has failed: a text that was kept since the last failure belongs to this one; an older text is dropped.
     void fail() noexcept
     {
         if (text_ != nullptr) [[unlikely]] {
