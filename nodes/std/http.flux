@@ -74,7 +74,6 @@ error unsupported_media_type = 415;
 error unprocessable_content = 422;
 error too_many_requests = 429;
 error internal_server_error = 500;
-error not_implemented = 501;
 error bad_gateway = 502;
 error service_unavailable = 503;
 error gateway_timeout = 504;

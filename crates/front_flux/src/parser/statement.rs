@@ -14,8 +14,8 @@ use flux_ir::program::OptionKind;
 use std::borrow::Cow;
 
 impl<'text> Parser<'text, '_> {
-    /// `statement = include | link | use | option | code | typedef | unit | type | using | state | node | source | flow |
-    /// handler | atomic`
+    /// `statement = include | link | use | option | error | typedef | unit | type | using | state | node | source |
+    /// flow | handler | atomic`
     pub(super) fn statement(&mut self) -> Parsed<Statement<'text>> {
         let (first, second) = (self.peek(), self.second().kind);
         // A word before one of these is the name of a node, whatever the word.

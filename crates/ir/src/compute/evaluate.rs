@@ -272,10 +272,7 @@ impl Evaluator<'_> {
             Term::Code(code) => owned(Value::Integer(code.number.into())),
             Term::None if ty.is_dynamic() => owned(Value::Any(AnyValue::Undefined)),
             Term::None => owned(Value::Optional(None)),
-            Term::Some(inner) => {
-                let inner = self.value(inner, scope)?.into_owned();
-                owned(Value::Optional(Some(Box::new(inner))))
-            }
+            Term::Some(inner) => owned(Value::Optional(Some(Box::new(self.value(inner, scope)?.into_owned())))),
             Term::Field(of, index) => {
                 let of = self.value(of, scope)?;
                 part_of(of, |of| match of {

@@ -483,8 +483,8 @@ fn declared_before(line: &mut Cursor<'_>) -> Result<ConstraintId, ParseError> {
     line.mention(&Labels::default(), "the index of a constraint").map(ArenaId::new)
 }
 
-/// Adds what `line` declares and others may mention: an option, an error code, a predicate, a constraint; a module or a node without
-/// its parts.
+/// Adds what `line` declares and others may mention: an option, an error code, a predicate, a constraint; a module or a
+/// node without its parts.
 fn declare(
     mut line: Cursor<'_>,
     types: &TypeNames,

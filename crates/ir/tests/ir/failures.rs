@@ -165,7 +165,8 @@ fn a_part_of_a_failure_has_its_type_and_is_there_in_its_failure_block() {
     };
     let said = |arguments: &str| {
         violations(&format!(
-            "  %1 = node Fail(in.a) else {{\n    %2 = node Say({arguments}) else failed\n    resume %2.a\n  }}\n  done %1.a\n"
+            "  %1 = node Fail(in.a) else {{\n    %2 = node Say({arguments}) else failed\n    resume %2.a\n  }}\n  \
+             done %1.a\n"
         ))
     };
     let sound = said("error of %1, error_text of %1, error_node of %1");

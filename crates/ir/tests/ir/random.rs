@@ -261,10 +261,7 @@ pub fn any_program(choices: &mut Choices) -> Program {
             span: choices.span(),
         });
     }
-    for _ in 0..choices.below(3) {
-        let number = choices.of(&[404, -1]);
-        program.codes.add(ErrorCode { name: choices.declared(), number, span: choices.span() });
-    }
+    program.codes = choices.list(2, any_error_code).into_iter().collect();
     program.includes = choices.list(2, |choices| Include { path: choices.name(), span: choices.span() });
     program.links = choices.list(2, |choices| Link { library: choices.name(), span: choices.span() });
     let counts =
@@ -397,6 +394,10 @@ fn any_statement(choices: &mut Choices, depth: usize) -> Statement {
         },
         _ => Statement::For(any_walk(choices, 2), inner(choices)),
     }
+}
+
+fn any_error_code(choices: &mut Choices) -> ErrorCode {
+    ErrorCode { name: choices.declared(), number: choices.of(&[404, -1]), span: choices.span() }
 }
 
 fn any_code(choices: &mut Choices) -> Code {

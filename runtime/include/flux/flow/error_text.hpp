@@ -1,8 +1,8 @@
 /// \file
 /// The text of the exception that failed a node. An error handler takes it as `text error_text`.
 ///
-/// Only programs with such a handler keep texts (`flow::caught_with_text`); others pay nothing. The exception object ends
-/// with its `catch` block, so the text is a copy. It lasts until the next failure of the flow.
+/// Only programs with such a handler keep texts (`flow::caught_with_text`); others pay nothing. The exception object
+/// ends with its `catch` block, so the text is a copy. It lasts until the next failure of the flow.
 #pragma once
 
 #include <cstddef>
