@@ -46,12 +46,15 @@ class flow
     }
     void dispatch(node_number) noexcept {}
     int caught() noexcept { return exception_thrown; }
+    int caught_with_text() noexcept { return caught(); }
     void failed_in(node_number, int error) noexcept
     {
         called.push_back(error_mark);
         error_ = error;
     }
     int error() const noexcept { return error_; }
+    std::string error_text() const { return {}; }
+    std::string error_node() const { return {}; }
     outcome done(path_number offset = 0) noexcept { return leave(outcome::done, offset); }
     outcome failed(path_number offset = 0) noexcept { return leave(outcome::failed, offset); }
     outcome ended(path_number offset = 0) noexcept { return leave(outcome::ended, offset); }
