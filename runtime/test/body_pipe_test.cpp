@@ -3,6 +3,7 @@
 #include "flux/io.hpp"
 #include "flux/sleep.hpp"
 #include "support/running_source.hpp"
+#include "support/patience.hpp"
 
 #include <array>
 #include <cerrno>
@@ -114,7 +115,7 @@ TEST_P(BodyPipeByStrategy, WhoWaitsForRoomLearnsThatTheOtherSideHasGone)
             EXPECT_EQ(pushed.error(), EPIPE);
         },
         [&] {
-            flux::sleep_for(20ms); // the other waits by now
+            flux::sleep_for(20ms); // the other probably waits by now
             through.abandon();
         });
 }
@@ -125,12 +126,12 @@ TEST_P(BodyPipeByStrategy, WhoWaitsForBytesLearnsOfTheEnd)
     run_two(
         GetParam(),
         [&] {
-            flux::sleep_for(20ms); // the other waits by now
+            flux::sleep_for(20ms); // the other probably waits by now
             through.end();
         },
         [&] {
             std::array<std::byte, 15> some;
-            EXPECT_EQ(*through.pull(some, flux::running_io().now() + 5s), 0u);
+            EXPECT_EQ(*through.pull(some, in(await_limit)), 0u);
         });
 }
 
@@ -142,12 +143,12 @@ TEST_P(BodyPipeByStrategy, NeitherSideWaitsLongerThanItsDeadline)
         GetParam(),
         [&] {
             std::array<std::byte, 1> one;
-            const auto pulled = empty.pull(one, flux::clock::now() + 20ms);
+            const auto pulled = empty.pull(one, in(20ms));
             ASSERT_FALSE(pulled.has_value());
             EXPECT_EQ(pulled.error(), ETIMEDOUT);
         },
         [&] {
-            const auto pushed = full.push("more than ten", flux::clock::now() + 20ms);
+            const auto pushed = full.push("more than ten", in(20ms));
             ASSERT_FALSE(pushed.has_value());
             EXPECT_EQ(pushed.error(), ETIMEDOUT);
         });

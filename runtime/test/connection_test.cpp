@@ -2,6 +2,7 @@
 
 #include "flux/reading.hpp"
 #include "support/network_sockets.hpp"
+#include "support/patience.hpp"
 
 #include <array>
 #include <atomic>
@@ -176,9 +177,7 @@ TEST_P(Connection, AnotherFlowDoesNotUseItUnlessItIsDetached)
         },
         [&](network::socket_peer &self) {
             self.send("1");
-            while (of_first == nullptr) {
-                std::this_thread::sleep_for(1ms);
-            }
+            await([&] { return of_first != nullptr; });
             network::socket_peer second;
             EXPECT_EQ(second.connect(network::served_at), 0);
             second.send("2");

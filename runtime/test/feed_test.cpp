@@ -2,6 +2,7 @@
 
 #include "flux/sleep.hpp"
 #include "support/running_source.hpp"
+#include "support/patience.hpp"
 
 #include <atomic>
 #include <cerrno>
@@ -32,17 +33,13 @@ class client final : public flux::stream
     void end_output() noexcept override {}
 
     /// Returns when it has heard just this.
-    void await(std::string_view wanted) noexcept
+    void await_heard(std::string_view wanted) noexcept
     {
-        while (heard() != wanted) {
-            flux::sleep_for(1ms);
-        }
+        await_parked([&] { return heard() == wanted; });
     }
     void await_cut() noexcept
     {
-        while (!is_cut_) {
-            flux::sleep_for(1ms);
-        }
+        await_parked([&] { return is_cut_.load(); });
     }
 
   private:
@@ -79,9 +76,7 @@ void while_delivered(strategy_kind kind, const std::function<void(flux::feeds &)
             delivers = flux::running_flow;
             ended_with = flux::feeds::of_running_io().deliver();
         } else {
-            while (delivers == nullptr) {
-                flux::sleep_for(1ms);
-            }
+            await_parked([&] { return delivers != nullptr; });
             publish(flux::feeds::of_running_io());
             delivers.load()->cancel();
         }
@@ -104,7 +99,7 @@ TEST_P(FeedByStrategy, WhatIsPutComesInOrder)
         const auto one = std::make_shared<flux::feed>(by, to, 100);
         EXPECT_TRUE(one->put("some"));
         EXPECT_TRUE(one->put(" news"));
-        to.await("some news");
+        to.await_heard("some news");
     });
 }
 
@@ -117,8 +112,8 @@ TEST_P(FeedByStrategy, WhoIsSlowIsTriedAgainAndHoldsUpNobody)
         const auto second = std::make_shared<flux::feed>(by, fast, 100);
         EXPECT_TRUE(first->put("some news"));
         EXPECT_TRUE(second->put("others"));
-        fast.await("others");
-        slow.await("some news");
+        fast.await_heard("others");
+        slow.await_heard("some news");
     });
 }
 

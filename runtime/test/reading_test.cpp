@@ -7,6 +7,7 @@
 #include "flux/strategy/runner.hpp"
 #include "support/sample_program.hpp"
 #include "support/sized_message.hpp"
+#include "support/patience.hpp"
 
 #include <cerrno>
 #include <gtest/gtest.h>
@@ -142,7 +143,7 @@ TEST(Reading, LeavesWhatComesAfterIt)
 
 TEST(Reading, KeepsWhatHasComeWhenTheTimeIsOver)
 {
-    const auto soon = [] { return flux::clock::now() + std::chrono::milliseconds(50); };
+    const auto soon = [] { return in(std::chrono::milliseconds(50)); };
     input line({"half a "}, input::then::is_silent);
     EXPECT_EQ(line.line(100, soon()), timed_out);
     EXPECT_EQ(line.exactly(7), "half a ");

@@ -150,7 +150,7 @@ void fork_off()
         flux::log("line %d of flow %d", line, static_cast<int>(flux::running_flow->id()));
     }
     if (node == "sleep") {
-        usleep(100'000);
+        flux::sleep_for(std::chrono::milliseconds(100));
     } else if (node == "doze") {
         doze();
     } else if (node == "hang") {

@@ -63,6 +63,7 @@ pub const RULES: &[Rule] = &[
     Rule { name: "an_include_is_a_path_on_disk", check: rules::includes::check },
     Rule { name: "every_file_opens_with_what_it_is", check: rules::essays::check },
     Rule { name: "every_test_asserts", check: rules::assertions::check },
+    Rule { name: "no_test_depends_on_the_clock", check: rules::clocks::check },
     Rule { name: "the_licence_is_apache_2", check: rules::licence::check },
     Rule { name: "lines_are_clean", check: rules::lines::check },
     Rule { name: "words_are_ours", check: rules::words::check },

@@ -85,6 +85,40 @@ fn properties(tokens: TokenStream) -> Vec<Function> {
     properties.collect()
 }
 
+/// Every name among the tokens as it is written, `thread::sleep` or `.elapsed`, and the line that it ends on.
+pub fn names(tokens: TokenStream) -> Vec<(usize, String)> {
+    let mut found: Vec<(usize, String)> = vec![];
+    let mut is_open = false;
+    for token in tokens {
+        match token {
+            TokenTree::Ident(name) => {
+                let line = name.span().start().line;
+                match found.last_mut().filter(|_| is_open) {
+                    Some(last) => *last = (line, format!("{}{name}", last.1)),
+                    None => found.push((line, name.to_string())),
+                }
+                is_open = false;
+            }
+            TokenTree::Punct(mark) if mark.as_char() == ':' => {
+                if let Some(last) = found.last_mut() {
+                    last.1.push(':');
+                }
+                is_open = true;
+            }
+            TokenTree::Punct(mark) if mark.as_char() == '.' => {
+                found.push((mark.span().start().line, ".".to_owned()));
+                is_open = true;
+            }
+            TokenTree::Group(group) => {
+                found.extend(names(group.stream()));
+                is_open = false;
+            }
+            _ => is_open = false,
+        }
+    }
+    found
+}
+
 /// Every string literal among the tokens and the line it begins on, those of attributes and documentation left out.
 pub fn strings(tokens: TokenStream) -> Vec<(usize, String)> {
     let mut found = vec![];

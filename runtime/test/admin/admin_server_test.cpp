@@ -1,6 +1,7 @@
 #include "flux/admin/admin_server.hpp"
 
 #include "../support/socket_peer.hpp"
+#include "../support/patience.hpp"
 
 #include <cstdio>
 #include <filesystem>
@@ -48,7 +49,7 @@ std::string get(const flux::admin_server &from, const std::string &path)
 class AdminServer : public testing::Test
 {
   protected:
-    flux::admin_server server{flux::loopback_address(0), page, 500ms};
+    flux::admin_server server{flux::loopback_address(0), page, await_limit};
 };
 
 TEST_F(AdminServer, GivesItsPages)
@@ -79,18 +80,21 @@ TEST_F(AdminServer, RefusesWhatItIsNotFor)
     EXPECT_TRUE(get(server, "/wrong").ends_with("\r\n\r\nit is wrong\n"));
 }
 
-TEST_F(AdminServer, IsNotHeldUpByThoseWhoSayNothing)
+TEST(AdminServerOfHaste, IsNotHeldUpByThoseWhoSayNothing)
 {
+    const flux::admin_server server{flux::loopback_address(0), page, 100ms};
+    // One that a busy machine holds up may have had its time, too.
+    const auto is_served = [&] { return get(server, "/here").starts_with("HTTP/1.1 200 "); };
     std::vector<network::socket_peer> silent(flux::admin_server::most_connections - 1);
     for (network::socket_peer &each : silent) {
         ASSERT_EQ(each.connect(server.at()), 0);
         each.send("GET ");
     }
-    EXPECT_TRUE(get(server, "/here").starts_with("HTTP/1.1 200 "));
+    await(is_served);
     // Where all places are taken, the next comes when these have had their time.
     network::socket_peer last;
     ASSERT_EQ(last.connect(server.at()), 0);
-    EXPECT_TRUE(get(server, "/here").starts_with("HTTP/1.1 200 "));
+    await(is_served);
 }
 
 TEST_F(AdminServer, EndsWhileItServes)

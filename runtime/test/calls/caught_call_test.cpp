@@ -1,6 +1,7 @@
 #include "flux/calls/caught_call.hpp"
 
 #include "../support/running_source.hpp"
+#include "../support/patience.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
@@ -17,8 +18,7 @@ int shared = 0;
 void race_on_a_fiber()
 {
     std::thread([] { shared = 1; }).detach();
-    const timespec time{0, 200'000'000};
-    syscall(SYS_nanosleep, &time, nullptr);
+    sleep_uncaught(std::chrono::milliseconds(200)); // orders nothing
     sample::work = [](const sample::Listen_out &) { shared = 2; };
     sample::listen = sample::flows(1, [](int) { return sample::Listen_out{2, 2, -1}; });
     {

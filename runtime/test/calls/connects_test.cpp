@@ -137,16 +137,21 @@ TYPED_TEST(Connects, AcceptsOfManyEachHaveOne)
 TYPED_TEST(Connects, AcceptEndsWithTheTimeAndWithTheListener)
 {
     listening at;
+    bool has_timed_out = false;
     set_timeout(at.number, SO_RCVTIMEO, 3ms);
     this->world.start([&](flux::flow &) {
         EXPECT_EQ(accept(at.number, nullptr, nullptr), -1);
         EXPECT_EQ(errno, EAGAIN);
+        has_timed_out = true;
         set_timeout(at.number, SO_RCVTIMEO, 0ms);
         EXPECT_EQ(accept(at.number, nullptr, nullptr), -1);
         EXPECT_EQ(errno, EINVAL) << "it is shut down";
     });
     this->world.start([&](flux::flow &) {
-        usleep(20'000);
+        while (!has_timed_out) {
+            let_others_run();
+        }
+        let_others_run();
         EXPECT_EQ(shutdown(at.number, SHUT_RD), 0);
     });
     this->world.run();

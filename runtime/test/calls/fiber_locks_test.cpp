@@ -1,6 +1,7 @@
 #include "flux/calls/fiber_locks.hpp"
 
 #include "../support/running_source.hpp"
+#include "../support/patience.hpp"
 
 #include <algorithm>
 #include <array>
@@ -47,7 +48,7 @@ class FiberLocks : public testing::TestWithParam<int>
     }
 
     /// Lets others run: the fiber parks.
-    static void park() { usleep(1000); }
+    static void park() { EXPECT_EQ(flux::sleep_for(1ms), 0); }
 
     /// Each flow is in what this locks, parks there, and nobody else is in it.
     template <class Lock, class Unlock>
@@ -98,8 +99,8 @@ TEST_P(FiberLocks, ATimedMutexIsHadOrTheTimePasses)
     run(3, [&](int) {
         if (lock.try_lock_for(5ms)) {
             ++had;
-            EXPECT_TRUE(recursive.try_lock_until(std::chrono::system_clock::now() + 100s));
-            usleep(50'000);
+            EXPECT_TRUE(recursive.try_lock_until(in_by_calendar(await_limit)));
+            EXPECT_EQ(flux::sleep_for(50ms), 0);
             recursive.unlock();
             lock.unlock();
         }
@@ -191,7 +192,7 @@ TEST_P(FiberLocks, ReadersAreTogetherAndAWriterAlone)
             const int now = ++readers;
             most_readers = std::max(most_readers.load(), now);
             EXPECT_EQ(writers, 0);
-            usleep(5000);
+            EXPECT_EQ(flux::sleep_for(5ms), 0);
             --readers;
         }
     });
@@ -207,7 +208,7 @@ TEST_P(FiberLocks, AConditionIsSignalledAndItsTimePasses)
         std::unique_lock guard(lock);
         EXPECT_FALSE(changed.wait_for(guard, 2ms, [] { return false; }));
         changed.wait(guard, [&] { return turn == number - 1; });
-        EXPECT_TRUE(changed.wait_until(guard, std::chrono::system_clock::now() + 100s, [] { return true; }));
+        EXPECT_TRUE(changed.wait_until(guard, in_by_calendar(await_limit), [] { return true; }));
         ++turn;
         changed.notify_all();
     });
@@ -245,7 +246,7 @@ TEST_P(FiberLocks, AThreadThatWaitsForASignalIsSeenToLetGoOfItsLock)
         while (!flux::waiting_fibers.any()) {
             std::this_thread::yield();
         }
-        EXPECT_TRUE(changed.wait_for(guard, 100s, [&] { return was_had; }));
+        EXPECT_TRUE(changed.wait_for(guard, await_limit, [&] { return was_had; }));
     });
     run(1, [&](int) {
         while (!is_held) {
@@ -323,7 +324,7 @@ TEST(ThreadLocks, AChildOfAForkSignalsWhateverThreadsDidMeanwhile)
     for (int times = 0; has_ended && times < 300; ++times) {
         const pid_t child = fork();
         if (child == 0) {
-            alarm(10);
+            alarm(static_cast<unsigned>(await_limit.count()));
             for (pthread_cond_t &each : of_child) {
                 pthread_cond_signal(&each);
             }
@@ -421,7 +422,7 @@ TEST_P(FiberLocks, AThreadIsJoinedAndWhatItGivesIsHad)
     run(4, [&](int) {
         int given = 0;
         std::thread other([&] {
-            usleep(2000);
+            dawdle(2ms);
             given = 5;
         });
         other.join();
@@ -460,11 +461,11 @@ template <int tag>
 int initialise_once(std::atomic<int> &times)
 {
     static const int value = [&] {
-        usleep(1000);
+        EXPECT_EQ(flux::sleep_for(1ms), 0);
         if (++times == 1) {
             throw std::runtime_error("not yet");
         }
-        usleep(1000);
+        EXPECT_EQ(flux::sleep_for(1ms), 0);
         return tag;
     }();
     return value;

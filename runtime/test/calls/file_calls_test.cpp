@@ -1,6 +1,7 @@
 #include "flux/calls/file_calls.hpp"
 
 #include "../support/running_source.hpp"
+#include "../support/patience.hpp"
 
 #include <atomic>
 #include <cerrno>
@@ -188,9 +189,7 @@ TEST_P(FileCalls, AFileThatIsLockedIsWaitedForBesideTheLoop)
         },
         1,
         [&] {
-            while (!refused) {
-                usleep(100);
-            }
+            await([&] { return refused.load(); });
             flock(held, LOCK_UN);
         });
     close(held);

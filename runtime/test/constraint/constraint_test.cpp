@@ -1,6 +1,8 @@
 #include "flux/constraint/constraint.hpp"
 
 #include "flux/strategy/runner.hpp"
+#include "../support/counted_waiter.hpp"
+#include "../support/patience.hpp"
 
 #include <array>
 #include <atomic>
@@ -13,15 +15,29 @@
 
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr flux::constraint_info constraints[] = {{"account", flux::scope::keyed}, {"basket", flux::scope::session}};
 constexpr flux::program with_constraints{"keys", {}, constraints, {}, {}, {}, {}};
 
 enum class colour { red, green };
 
-/// A flow on a runner of its own.
+/// A flow on a runner of its own, and how often it has waited.
 struct running {
-    running() { flow.run_on(on); }
+    running()
+    {
+        on.wait_at(place);
+        flow.run_on(on);
+    }
 
+    void await_waiting() const
+    {
+        await([this] { return waits > 0; });
+    }
+
+    flux::thread_waiter own;
+    std::atomic<int> waits{0};
+    counted_waiter place{own, waits};
     flux::runner on{with_constraints};
     flux::flow flow;
 };
@@ -251,7 +267,8 @@ TEST(HoldKeys, TakesEqualKeysOnceAndInTheStrongerMode)
             const flux::hold_keys own(two.flow, lock, flux::key(flux::mode::read, 3));
             entered = true;
         });
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        two.await_waiting();
+        dawdle(2ms);
         EXPECT_FALSE(entered) << "it is held by a writer";
     }
     reader.join();
@@ -300,7 +317,7 @@ TEST(HoldKeys, CountsReadersBesideWritersAndTheKeysThatAreWaitedFor)
             while (times[0].counts().keys.empty()) {
                 std::this_thread::yield();
             }
-            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+            dawdle(5ms);
         }
         waits.join();
     }
@@ -361,7 +378,7 @@ TEST(Hold, TimesTheFirstHoldAndThenOneOfMany)
     const auto totals = [&] { return one.on.constraint_counts()[0].totals(); };
     {
         const flux::hold first(one.flow, lock, flux::mode::write);
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        dawdle(3ms);
     }
     EXPECT_EQ(totals().timed, 1u);
     EXPECT_GE(totals().held_ns, 2'000'000u);
@@ -380,7 +397,7 @@ TEST(Hold, TimesStandForThoseSinceTheOneBeforeSoTheFirstOfAThreadWeighsNoMoreTha
     flux::program_lock lock{0};
     {
         const flux::hold first(one.flow, lock, flux::mode::write);
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        dawdle(3ms);
     }
     for (unsigned again = 0; again < 2 * flux::constraint_count::holds_for_each_timed; ++again) {
         const flux::hold next(one.flow, lock, flux::mode::read);
@@ -397,7 +414,7 @@ TEST(HoldKeys, TimesKeysToo)
     flux::keyed_lock lock{0};
     {
         const flux::hold_keys both(one.flow, lock, flux::key(flux::mode::read, 3), flux::key(flux::mode::write, 4));
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        dawdle(3ms);
     }
     const flux::constraint_totals totals = one.on.constraint_counts()[0].totals();
     EXPECT_EQ(totals.taken, 2u);
@@ -498,7 +515,7 @@ TEST(HoldSession, KeepsTheFlowsOfOneSessionApartAndNoOthers)
             const flux::hold_session own(three.flow, lock, flux::mode::write);
             entered = true;
         });
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        three.await_waiting();
         EXPECT_FALSE(entered);
     }
     same.join();

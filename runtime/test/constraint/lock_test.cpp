@@ -1,4 +1,5 @@
 #include "flux/constraint/lock.hpp"
+#include "../support/patience.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -327,7 +328,7 @@ void contend(mode crowd, mode lonely, int times)
             flux::thread_waiter place;
             while (!enough) {
                 const flux::locked held(shared, crowd, place);
-                std::this_thread::sleep_for(50us);
+                dawdle(50us);
             }
         });
     }

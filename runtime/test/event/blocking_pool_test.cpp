@@ -1,6 +1,7 @@
 #include "flux/event/blocking_pool.hpp"
 
 #include "../support/sample_program.hpp"
+#include "../support/patience.hpp"
 
 #include <flux/strategy/runner.hpp>
 
@@ -101,11 +102,7 @@ TEST_F(BlockingPool, ThreadsThatAreIdleEndAndOthersCome)
         int ran = 0;
         run(pool, [&](flux::flow &) { ++ran; });
         EXPECT_EQ(ran, 1);
-        const auto until = std::chrono::steady_clock::now() + 100s;
-        while (pool.threads() != 0 && std::chrono::steady_clock::now() < until) {
-            std::this_thread::sleep_for(1ms);
-        }
-        EXPECT_EQ(pool.threads(), 0u);
+        await([&] { return pool.threads() == 0; });
     }
     EXPECT_EQ(pool.most_threads(), 1u);
     pool.finish();

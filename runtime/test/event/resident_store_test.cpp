@@ -4,6 +4,7 @@
 #include "flux/io/reactor.hpp"
 #include "../support/lack_of_memory.hpp"
 #include "../support/sample_program.hpp"
+#include "../support/patience.hpp"
 
 #include <gtest/gtest.h>
 
@@ -29,7 +30,7 @@ TEST_F(ResidentStore, IsExhaustedAtItsBoundUntilOneComesBack)
     EXPECT_EQ(store.take(), nullptr);
     EXPECT_TRUE(store.exhausted());
     EXPECT_EQ(store.memory_again(), flux::never) << "it is the bound and not memory";
-    store.look(flux::clock::now());
+    store.look(in(std::chrono::hours(1)));
     EXPECT_TRUE(store.exhausted()) << "time changes nothing about a bound";
     store.give_back(*one);
     EXPECT_FALSE(store.exhausted()) << "or else a flow that comes now would not be noticed";
@@ -47,7 +48,7 @@ TEST_F(ResidentStore, WithoutMemoryItIsLookedForAgain)
     }
     EXPECT_TRUE(store.exhausted());
     const flux::moment again = store.memory_again();
-    EXPECT_LE(again, flux::clock::now() + flux::resident_store::memory_pause);
+    EXPECT_LE(again, in(flux::resident_store::memory_pause));
     store.look(again - std::chrono::nanoseconds(1));
     EXPECT_TRUE(store.exhausted());
     store.look(again);

@@ -6,6 +6,7 @@
 #include "flux/process/crash.hpp"
 #include "flux/io/park.hpp"
 #include "../support/running_source.hpp"
+#include "../support/patience.hpp"
 
 #include <algorithm>
 #include <array>
@@ -354,10 +355,7 @@ TEST_P(Branch, TheWatchdogNamesTheNodeOfABranchThatHoldsItsLoop)
             const flux::loop_facts known = flow.from().started_by().facts();
             return std::ranges::any_of(known.holds, [](const flux::loop_hold &each) { return each.node == node_C; });
         };
-        const auto until = std::chrono::steady_clock::now() + 100s;
-        while (branch == 2 && !found() && std::chrono::steady_clock::now() < until) {
-            syscall(SYS_sched_yield); // the function of the C library would let the loop go on
-        }
+        await([&] { return branch != 2 || found(); });
         return outcome::done;
     };
     testing::internal::CaptureStderr();
@@ -422,7 +420,7 @@ std::thread cancel_later(flux::flow &branch, std::chrono::microseconds delay)
         root = root->parent();
     }
     return std::thread([=] {
-        std::this_thread::sleep_for(delay);
+        dawdle(delay);
         root->cancel();
     });
 }
@@ -455,7 +453,7 @@ TEST_P(Branch, ACancellationThatRacesWithTheirEndsLeavesNothingBehind)
     std::atomic<int> leaves{0};
     at_leaf = [](flux::flow &flow) {
         static std::atomic<unsigned> turn{0};
-        park_at_leaf(flow).wait(flux::clock::now() + std::chrono::microseconds(turn++ % 5 * 200));
+        park_at_leaf(flow).wait(in(std::chrono::microseconds(turn++ % 5 * 200)));
     };
     work = [&](flux::flow &flow, int number, int branch) {
         if (branch == 0) {
@@ -478,7 +476,7 @@ TEST_P(Branch, TheDeadlineOfAFlowIsThatOfItsBranches)
     std::atomic<int> leaves{0};
     at_leaf = [](flux::flow &flow) { EXPECT_EQ(park_at_leaf(flow).wait(), flux::park_end::timed_out); };
     work = [&](flux::flow &flow, int, int) {
-        flow.set_deadline(flux::clock::now() + 5ms);
+        flow.set_deadline(in(5ms));
         return tree<1>(flow, leaves);
     };
     run(1);
@@ -545,8 +543,8 @@ TEST_P(BranchOnLoops, BranchesStayOnTheLoopOfTheirFlow)
     work = [&](flux::flow &flow, int number, int) {
         note(number);
         // The other loops have time enough to take what they could, while this one is held and while it is not.
-        std::this_thread::sleep_for(1ms);
-        park_at_leaf(flow).wait(flux::clock::now() + 1ms);
+        dawdle(1ms);
+        park_at_leaf(flow).wait(in(1ms));
         note(number);
         return tree<1>(flow, leaves);
     };

@@ -5,6 +5,7 @@
 
 #include "flux/process/crash.hpp"
 #include "../support/running_source.hpp"
+#include "../support/patience.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -199,7 +200,7 @@ TEST_P(Each, NoMoreThanTheWidthRunAtOnceAndTheyBeginInOrder)
         const int now = ++inside;
         for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
         }
-        std::this_thread::sleep_for(1ms);
+        dawdle(1ms);
         --inside;
         return outcome::done;
     };

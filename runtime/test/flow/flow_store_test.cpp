@@ -1,6 +1,8 @@
 #include "flux/flow/flow_store.hpp"
 
 #include "../support/sample_program.hpp"
+#include "../support/counted_waiter.hpp"
+#include "../support/patience.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -63,14 +65,13 @@ TEST(FlowStore, MakesTheSourceWaitAtTheBound)
     flux::flow_store store(sample::sources[0], 2);
     flux::flow &one = store.take(place);
     flux::flow &two = store.take(place);
-    std::atomic<bool> returned{false};
+    std::atomic<int> waits{0};
+    counted_waiter counted(place, waits);
     std::thread other([&] {
-        std::this_thread::sleep_for(20ms);
-        returned = true;
+        await([&] { return waits > 0; });
         store.give_back(two);
     });
-    EXPECT_EQ(&store.take(place), &two);
-    EXPECT_TRUE(returned);
+    EXPECT_EQ(&store.take(counted), &two);
     other.join();
     store.give_back(one);
     store.give_back(two);
@@ -92,11 +93,13 @@ TEST(FlowStore, ALackOfMemoryMakesTheSourceWaitToo)
     flux::flow_store store(source, 10);
     flux::flow &one = store.take(place);
     flux::flow &two = store.take(place);
+    std::atomic<int> waits{0};
+    counted_waiter counted(place, waits);
     std::thread other([&] {
-        std::this_thread::sleep_for(20ms);
+        await([&] { return waits > 0; });
         store.give_back(one);
     });
-    EXPECT_EQ(&store.take(place), &one);
+    EXPECT_EQ(&store.take(counted), &one);
     other.join();
     store.give_back(one);
     store.give_back(two);

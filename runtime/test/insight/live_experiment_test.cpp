@@ -2,15 +2,15 @@
 
 #include "flux/sleep.hpp"
 #include "../support/running_source.hpp"
+#include "../support/patience.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cmath>
-#include <functional>
 #include <gtest/gtest.h>
+#include <optional>
 #include <string>
-#include <thread>
+#include <vector>
 
 namespace {
 
@@ -26,11 +26,22 @@ TEST(LiveExperiment, ItsPlanIsReadFromText)
     }
 }
 
-void spin(std::chrono::nanoseconds time)
+// 1000 flows in so many milliseconds, of which so many were delays.
+flux::experiment_slice slice(unsigned percent, std::chrono::milliseconds time, std::chrono::milliseconds delays)
 {
-    const auto begin = flux::clock::now();
-    while (flux::clock::now() - begin < time) {
-    }
+    return {percent, time, delays, 1000, {1000, time}};
+}
+
+TEST(LiveExperiment, WhatTheFasterNodeGivesIsReadFromPairsOfSlices)
+{
+    const flux::experiment_gain none = flux::throughput_of({slice(0, 100ms, 0ms)});
+    EXPECT_EQ(none.pairs, 0u);
+    // Without the delays it is a quarter faster, and half as fast again: with and without, without and with.
+    const flux::experiment_gain some = flux::throughput_of(
+        {slice(0, 100ms, 0ms), slice(20, 120ms, 40ms), slice(20, 150ms, 50ms), slice(0, 150ms, 0ms)});
+    EXPECT_EQ(some.pairs, 2u);
+    EXPECT_NEAR(some.mean, (0.25 + 0.5) / 2, 1e-9);
+    EXPECT_NEAR(some.error, 0.125, 1e-9);
 }
 
 class LiveExperiment : public testing::TestWithParam<flux::strategy_kind>
@@ -42,24 +53,30 @@ INSTANTIATE_TEST_SUITE_P(Each, LiveExperiment,
                                          flux::strategy_kind::event),
                          [](const auto &of) { return flux::strategy_name(of.param); });
 
-// How much of delays there was for each flow in those slices in which the node was faster, or in the others.
-std::chrono::nanoseconds delays_of(const std::vector<flux::experiment_slice> &all, bool faster)
+// Those slices in which the node was faster, or the others.
+std::vector<flux::experiment_slice> slices_of(const flux::live_experiment &of, bool faster)
 {
-    std::chrono::nanoseconds delays{0};
-    std::uint64_t flows = 0;
+    std::vector<flux::experiment_slice> all = of.slices();
+    std::erase_if(all, [=](const flux::experiment_slice &each) { return (each.percent != 0) != faster; });
+    return all;
+}
+
+// What all of them had of delays, as a part of what they had of processors.
+double delayed_part(const std::vector<flux::experiment_slice> &all)
+{
+    std::chrono::duration<double> delays{0};
+    std::chrono::duration<double> used{0};
     for (const flux::experiment_slice &each : all) {
-        if ((each.percent != 0) == faster) {
-            delays += each.delays;
-            flows += each.flows;
-        }
+        delays += each.delays;
+        used += each.used;
     }
-    return delays / std::max<std::uint64_t>(flows, 1);
+    return delays / used;
 }
 
 TEST_P(LiveExperiment, InEverySecondSliceWhatTheNodeWorksIsAdded)
 {
     sample::work = [](const sample::Listen_out &) {
-        spin(flux::running_flow->position() == sample::node_One ? 500us : 10us);
+        compute(flux::running_flow->position() == sample::node_One ? 500us : 10us);
     };
     sample::listen = [](sample::Listen_out &out) {
         out = sample::Listen_out{1, 2, -1};
@@ -70,21 +87,24 @@ TEST_P(LiveExperiment, InEverySecondSliceWhatTheNodeWorksIsAdded)
         flux::live_experiment experiment(running.all);
         flux::experiment_plan plan{sample::node_One, 50, 40ms, 8};
         experiment.begin(plan);
-        while (experiment.slices().size() < 8) {
-            std::this_thread::sleep_for(5ms);
-        }
-        const std::vector<flux::experiment_slice> all = experiment.slices();
-        EXPECT_EQ(std::ranges::count(all, 50u, &flux::experiment_slice::percent), 4);
-        EXPECT_GT(delays_of(all, true), 100us);
-        EXPECT_LT(delays_of(all, false), 50us);
-        EXPECT_EQ(experiment.throughput().pairs, 4u);
+        await([&] { return experiment.slices().size() == 8; });
+        EXPECT_EQ(slices_of(experiment, true).size(), 4u);
         EXPECT_NE(experiment.json().find("\"node\": \"One\", \"percent\": 50"), std::string::npos);
-        experiment.begin({sample::node_End, 50, 20ms, 0});
-        while (experiment.slices().size() < 4) {
-            std::this_thread::sleep_for(5ms);
-        }
-        EXPECT_LT(delays_of(experiment.slices(), true), 100us);
+        experiment.begin({sample::node_One, 50, 20ms, 0});
+        const auto adds = [](const flux::experiment_slice &each) { return each.flows != 0 && each.delays > 0ns; };
+        const auto adds_nothing = [](const flux::experiment_slice &each) {
+            return each.flows != 0 && each.delays == 0ns;
+        };
+        // What the node has worked in a slice may be added when the next has begun.
+        await([&] {
+            return std::ranges::any_of(slices_of(experiment, true), adds) &&
+                   std::ranges::any_of(slices_of(experiment, false), adds_nothing);
+        });
         EXPECT_NE(experiment.json().find("\"left\": null"), std::string::npos);
+        // Half of one fiftieth of what processors do, and not of nearly all of it.
+        experiment.begin({sample::node_End, 50, 20ms, 0});
+        await([&] { return std::ranges::any_of(slices_of(experiment, true), adds); });
+        EXPECT_LT(delayed_part(slices_of(experiment, true)), 0.2);
         experiment.end();
     }
     EXPECT_FALSE(running.all.speed_up().is_on());
@@ -92,7 +112,7 @@ TEST_P(LiveExperiment, InEverySecondSliceWhatTheNodeWorksIsAdded)
 
 TEST(LiveExperiment, InEverySecondSliceNoFlowIsTimed)
 {
-    sample::work = [](const sample::Listen_out &) { spin(10us); };
+    sample::work = [](const sample::Listen_out &) { compute(10us); };
     sample::listen = [](sample::Listen_out &out) {
         out = sample::Listen_out{1, 2, -1};
         return true;
@@ -100,9 +120,7 @@ TEST(LiveExperiment, InEverySecondSliceNoFlowIsTimed)
     sample::running_source running(sample::program, sample::source_Listen, flux::strategy_kind::event, 1);
     flux::live_experiment experiment(running.all);
     experiment.begin({.slice = 20ms, .slices = 4, .is_of_profile = true});
-    while (experiment.slices().size() < 4) {
-        std::this_thread::sleep_for(5ms);
-    }
+    await([&] { return experiment.slices().size() == 4; });
     experiment.end();
     const std::vector<flux::experiment_slice> all = experiment.slices();
     EXPECT_EQ(std::ranges::count(all, false, &flux::experiment_slice::is_timed), 2);
@@ -110,55 +128,28 @@ TEST(LiveExperiment, InEverySecondSliceNoFlowIsTimed)
     EXPECT_FALSE(running.all.times().leaves_out());
 }
 
-// How much slower all of an experiment is, and longer: a busy machine is late by so much less of it.
-struct scaled {
-    int by = 1;
-    std::chrono::microseconds operator()(std::chrono::microseconds time) const { return by * time; }
-};
-
-// Two threads, and a node in a constraint of which only one flow has its turn. Nodes sleep, so they need no processor.
-double rate_with(std::chrono::microseconds before, std::chrono::microseconds in_constraint, scaled scale,
-                 const std::function<void(sample::running_source &)> &meanwhile)
-{
-    sample::work = [=](const sample::Listen_out &) {
-        const flux::node_number at = flux::running_flow->position();
-        const auto time = at == sample::node_One ? in_constraint : at == sample::node_Begin ? before : 300us;
-        flux::sleep_for(at == sample::node_Choose ? 0us : scale(time));
-    };
-    sample::listen = [](sample::Listen_out &out) {
-        out = sample::Listen_out{1, 2, -1};
-        return true;
-    };
-    sample::running_source running(sample::program, sample::source_Listen, flux::strategy_kind::pool, 4);
-    running.await_finished(4);
-    const std::uint64_t flows = running.all.flows_ended();
-    const flux::moment begin = flux::clock::now();
-    meanwhile(running);
-    const std::chrono::duration<double> time = flux::clock::now() - begin;
-    return static_cast<double>(running.all.flows_ended() - flows) / time.count();
-}
-
 // Who waits for a constraint owes nothing, as whoever has it pays. So what that owes is paid before it lets go.
 TEST(LiveExperiment, WhoHoldsAConstraintPaysBeforeItLetsGo)
 {
     constexpr auto delay = 20ms;
     std::atomic<bool> is_followed{false};
-    std::atomic<flux::moment> left{flux::never};
-    std::atomic<flux::moment> entered{flux::never};
+    std::optional<stopwatch> left; // in the constraint
+    std::atomic<bool> has_entered{false};
+    bool has_paid = false;
     flux::runners *all = nullptr;
     sample::work = [&](const sample::Listen_out &) {
-        if (flux::running_flow->position() != sample::node_One || !is_followed) {
+        if (flux::running_flow->position() != sample::node_One || !is_followed || has_entered) {
             return;
         }
-        if (left.load() != flux::never) {
-            flux::moment none = flux::never;
-            entered.compare_exchange_strong(none, flux::clock::now());
+        if (left) {
+            has_paid = left->has_passed(delay);
+            has_entered = true;
             return;
         }
-        flux::sleep_for(30ms); // until the other waits
+        flux::sleep_for(30ms); // the other probably waits by then
         const std::size_t elsewhere = all->speed_up().read().processor + 1;
         all->speed_up().worked(delay, &elsewhere);
-        left = flux::clock::now();
+        left.emplace();
     };
     sample::listen = [](sample::Listen_out &out) {
         out = sample::Listen_out{1, 2, -1};
@@ -169,49 +160,13 @@ TEST(LiveExperiment, WhoHoldsAConstraintPaysBeforeItLetsGo)
     all->speed_up().begin(sample::node_End);
     all->speed_up().set_part(1);
     all->follow_all(true);
-    std::this_thread::sleep_for(20ms); // those that began before have ended
+    // Of those that are not followed two are in progress at most.
+    await([&, before = all->flows_ended()] { return all->flows_ended() >= before + 4; });
     is_followed = true;
-    while (entered.load() == flux::never) {
-        std::this_thread::sleep_for(1ms);
-    }
-    EXPECT_GE(entered.load() - left.load(), delay);
+    await([&] { return has_entered.load(); });
+    EXPECT_TRUE(has_paid);
     all->follow_all(false);
     all->speed_up().end();
-}
-
-double said_of(sample::node node, sample::running_source &running, scaled scale)
-{
-    flux::live_experiment experiment(running.all);
-    experiment.begin({node, 25, scale.by * 80ms, 8});
-    while (experiment.slices().size() < 8) {
-        std::this_thread::sleep_for(5ms);
-    }
-    return experiment.throughput().mean;
-}
-
-TEST(LiveExperiment, SaysWhatABottleneckThatIsTrulyFasterGives)
-{
-    double found = 0;
-    double said = 0;
-    double said_of_other = 0;
-    // Where others have the processors meanwhile, once more, and slower.
-    for (scaled scale; scale.by <= 32; scale.by *= 2) {
-        const auto wait = [scale](sample::running_source &) { std::this_thread::sleep_for(scale(300ms)); };
-        const double before = rate_with(1200us, 4000us, scale, wait);
-        found = rate_with(1200us, 3000us, scale, wait) / before;
-        rate_with(1200us, 4000us, scale, [&](sample::running_source &running) {
-            said = 1 + said_of(sample::node_One, running, scale);
-            said_of_other = 1 + said_of(sample::node_Begin, running, scale);
-        });
-        if (found > 1.2 && std::abs(said / found - 1) <= 0.15 && std::abs(said_of_other - 1) <= 0.06) {
-            break;
-        }
-    }
-    EXPECT_GT(found, 1.2);
-    EXPECT_NEAR(said / found, 1, 0.15);
-    EXPECT_NEAR(said_of_other, 1, 0.06);
-    RecordProperty("found", std::to_string(found));
-    RecordProperty("said", std::to_string(said) + " and " + std::to_string(said_of_other));
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 
 #include "../support/calling_world.hpp"
 #include "../support/running_source.hpp"
+#include "../support/patience.hpp"
 
 #include <flux/simulation/simulated_time.hpp>
 
@@ -110,7 +111,7 @@ void run_at_random(std::uint64_t seed)
                 EXPECT_EQ(done, static_cast<ssize_t>(bytes.size()));
                 written += static_cast<std::size_t>(done);
                 if (dice.chance(300)) {
-                    usleep(1);
+                    EXPECT_EQ(flux::sleep_for(1us), 0);
                 }
             }
             if (--writers == 0) {

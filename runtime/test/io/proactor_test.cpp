@@ -2,6 +2,7 @@
 
 #include "../support/io_peers.hpp"
 #include "../support/io_world.hpp"
+#include "../support/patience.hpp"
 
 #include <flux/io/receive_buffers.hpp>
 
@@ -89,7 +90,7 @@ TEST(Proactor, StreamsThatNobodyReadsKeepNoOthersFromTheirInput)
         for (int round = 0; round < 3; ++round) {
             EXPECT_EQ(receive(*both.far, 4096, in(1ms)), "error ETIMEDOUT");
             EXPECT_EQ(send(*both.near, "through"), 0);
-            EXPECT_EQ(receive(*both.far, 4096, in(5000ms)), "through");
+            EXPECT_EQ(receive(*both.far, 4096, in(await_limit)), "through");
         }
         unread.read();
         EXPECT_EQ(send(*both.near, "after"), 0);
@@ -110,7 +111,7 @@ TEST(Proactor, AStreamThatIsWatchedWithoutBuffersIsToldWhenThereIsInput)
         EXPECT_TRUE(arrivals.watch(*both.far, &owner).has_value());
         EXPECT_EQ(arrivals.next(in(20ms)).error(), ETIMEDOUT);
         EXPECT_EQ(send(*both.near, "now"), 0);
-        EXPECT_EQ((*arrivals.next(in(5000ms))).owner, &owner);
+        EXPECT_EQ((*arrivals.next(in(await_limit))).owner, &owner);
         EXPECT_EQ(receive(*both.far), "now");
     });
     world.run();
@@ -233,11 +234,12 @@ TEST(Proactor, AFlowThatNeverWaitsSeesWhatHasComeWhenItLooks)
         rest(world.io()); // it is submitted
         peer.send("here"); // by itself, so that the loop has nothing to submit when it looks
         void *ready = nullptr;
-        for (const flux::moment end = in(5000ms); ready == nullptr && flux::clock::now() < end;) {
+        await([&] {
             world.io().wait(flux::moment::min());
             world.io().deliver();
             ready = server.arrivals->next_ready();
-        }
+            return ready != nullptr;
+        });
         EXPECT_EQ(ready, &owner);
     });
     world.run();
@@ -298,7 +300,7 @@ TEST(Proactor, WhatClosedStreamsHaveToSendGoesOutBeforeTheLoopEnds)
         world.run();
         reads = std::thread([&] {
             for (const plain_peer &each : peers) {
-                std::this_thread::sleep_for(10ms); // the loop has nothing else to do by then
+                dawdle(10ms); // the loop has nothing else to do by then
                 got.push_back(read_all(each));
             }
         });

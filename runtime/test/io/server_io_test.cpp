@@ -1,4 +1,5 @@
 #include "flux/io/server_io.hpp"
+#include "../support/patience.hpp"
 
 #include <gtest/gtest.h>
 #include <memory>
@@ -50,7 +51,7 @@ TEST(ServerIo, WaitsAreCancelledForOneServer)
         const flux::on_server_io here(of);
         const auto messages = flux::blocking_io().bind(flux::loopback_address(0));
         std::byte into;
-        return (*messages)->receive({&into, 1}, flux::clock::now() + std::chrono::milliseconds(1)).error();
+        return (*messages)->receive({&into, 1}, in(std::chrono::milliseconds(1))).error();
     };
     EXPECT_EQ(receive_error(ends), ECANCELED);
     EXPECT_EQ(receive_error(goes_on), ETIMEDOUT);

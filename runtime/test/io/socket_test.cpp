@@ -1,4 +1,5 @@
 #include "flux/io/socket.hpp"
+#include "../support/patience.hpp"
 
 #include <cerrno>
 #include <cstddef>
@@ -20,7 +21,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// As `wait_for_events`, until it is not interrupted: a ring that another test has closed does that, too.
-int wait_for(const flux::descriptor &epoll, std::span<epoll_event> into, flux::moment until)
+int events_of(const flux::descriptor &epoll, std::span<epoll_event> into, flux::moment until)
 {
     int came = 0;
     do {
@@ -37,15 +38,15 @@ bool waits_well()
     epoll_event wanted{EPOLLIN, {}};
     epoll_event events[4];
     epoll_ctl(epoll.get(), EPOLL_CTL_ADD, counter.get(), &wanted);
-    const auto begin = flux::clock::now();
-    bool well = wait_for(epoll, events, begin + 2500us) == 0;
-    well = well && flux::clock::now() >= begin + 2500us;
-    for (const flux::moment past : {flux::moment::min(), begin}) {
-        well = well && wait_for(epoll, events, past) == 0;
+    const flux::moment soon = in(2500us);
+    bool well = events_of(epoll, events, soon) == 0;
+    well = well && has_come(soon);
+    for (const flux::moment past : {flux::moment::min(), soon}) {
+        well = well && events_of(epoll, events, past) == 0;
     }
     eventfd_write(counter.get(), 1);
-    for (const flux::moment until : {flux::moment::min(), flux::clock::now() + 1000h, flux::never}) {
-        well = well && wait_for(epoll, events, until) == 1;
+    for (const flux::moment until : {flux::moment::min(), in(1000h), flux::never}) {
+        well = well && events_of(epoll, events, until) == 1;
     }
     return well;
 }

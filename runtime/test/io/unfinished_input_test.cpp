@@ -2,6 +2,7 @@
 
 #include "../support/network_sockets.hpp"
 #include "../support/sized_message.hpp"
+#include "../support/patience.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -145,9 +146,7 @@ class Messages : public testing::TestWithParam<std::size_t>
 
     void await_failure(int error)
     {
-        while (server->failures(error) == 0) {
-            std::this_thread::sleep_for(1ms);
-        }
+        await([&] { return server->failures(error) != 0; });
     }
 
     std::optional<network::running_server> server;
@@ -213,7 +212,7 @@ TEST_P(Messages, WhatIsNoneEndsItsConnectionAndIsCounted)
     network::socket_peer late;
     ASSERT_EQ(late.connect(network::served_at), 0);
     EXPECT_EQ(late.send("#\x7f"), 0);
-    std::this_thread::sleep_for(10ms);
+    dawdle(10ms);
     EXPECT_EQ(late.send("\x7f\x7f\x7f"), 0);
     EXPECT_EQ(late.receive_all(), "");
     EXPECT_EQ(end().started, 1u);
@@ -229,7 +228,7 @@ TEST_P(Messages, OneForWhichThereIsNoMemoryIsNotWrong)
         EXPECT_EQ(self.send(sized::wire("one") + std::string(costly.substr(0, first))), 0);
         EXPECT_EQ(self.receive_exactly(sized::wire("ONE").size()), sized::wire("ONE"));
         if (first < costly.size()) {
-            std::this_thread::sleep_for(10ms);
+            dawdle(10ms);
             EXPECT_EQ(self.send(std::string(costly.substr(first))), 0);
         }
         EXPECT_EQ(self.receive_all(), "");

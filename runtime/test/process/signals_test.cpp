@@ -1,6 +1,7 @@
 #include "flux/process/signals.hpp"
 
 #include "../support/network_sockets.hpp"
+#include "../support/patience.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -61,7 +62,7 @@ class storm
                 // One may be gone meanwhile.
                 syscall(SYS_tgkill, getpid(), std::stoi(thread.path().filename()), storm_signal);
             }
-            std::this_thread::sleep_for(50us);
+            dawdle(50us);
         }
     }
 
@@ -162,7 +163,7 @@ TEST_F(EndSignals, AreCaughtAsLongAsAnyServerNeedsThem)
     {
         const flux::end_signals second;
         std::raise(SIGPIPE);
-        EXPECT_EQ(first->wait(-1, flux::clock::now()), 0) << "nobody has asked";
+        EXPECT_EQ(first->wait(-1, in(0s)), 0) << "nobody has asked";
         first = nullptr;
         EXPECT_TRUE(is_caught(SIGTERM));
         std::raise(SIGTERM);
@@ -175,7 +176,7 @@ TEST_F(EndSignals, AreCaughtAsLongAsAnyServerNeedsThem)
         EXPECT_FALSE(is_caught(signal)) << signal;
     }
     const flux::end_signals anew;
-    EXPECT_EQ(anew.wait(-1, flux::clock::now()), 0);
+    EXPECT_EQ(anew.wait(-1, in(0s)), 0);
     std::raise(SIGINT);
     EXPECT_EQ(anew.wait(), SIGINT);
 }
@@ -200,16 +201,13 @@ TEST(Signals, InterruptsAreTakenBackByTheLast)
             const flux::interrupts second;
         }
         EXPECT_TRUE(is_caught(SIGURG));
-        // It would wait for an hour, and again, until it is interrupted.
+        // It would wait forever, until it is interrupted.
         std::atomic<int> interrupted{0};
-        std::thread sleeping([&] {
-            const timespec hour{3'600, 0};
-            interrupted = nanosleep(&hour, nullptr) != 0 ? errno : -1;
-        });
-        while (interrupted == 0) {
+        std::thread sleeping([&] { interrupted = pause() != 0 ? errno : -1; });
+        await([&] {
             first.interrupt(sleeping.native_handle());
-            std::this_thread::sleep_for(1ms);
-        }
+            return interrupted != 0;
+        });
         sleeping.join();
         EXPECT_EQ(interrupted, EINTR);
     }

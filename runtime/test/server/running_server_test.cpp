@@ -6,6 +6,7 @@
 #include "flux/sleep.hpp"
 #include "../support/network_sockets.hpp"
 #include "../support/running_source.hpp"
+#include "../support/patience.hpp"
 
 #include <atomic>
 #include <filesystem>
@@ -48,13 +49,6 @@ class RunningServer : public testing::TestWithParam<strategy_kind>
     flux::options chosen;
 };
 
-void await(const std::atomic<int> &count, int value)
-{
-    while (count < value) {
-        std::this_thread::sleep_for(1ms);
-    }
-}
-
 TEST_P(RunningServer, FlowsEndInADrainAndNoneBegins)
 {
     std::atomic<int> begun{0};
@@ -66,9 +60,10 @@ TEST_P(RunningServer, FlowsEndInADrainAndNoneBegins)
     sample::listen = sample::flows(2, [](int) { return sample::Listen_out{2, 2, sample::node_Begin}; });
     flux::running_server server(served, chosen);
     server.start();
-    await(begun, 2);
+    await([&] { return begun >= 2; });
     std::thread opener([&] {
-        std::this_thread::sleep_for(50ms);
+        await([&] { return server.io().entrances.drains(); });
+        dawdle(20ms);
         open = true;
         open.notify_all();
     });
@@ -99,7 +94,7 @@ TEST_P(RunningServer, FlowsThatDoNotEndAreCancelledWhereTheyWait)
     chosen.drain = 100ms;
     flux::running_server server(served, chosen);
     server.start();
-    await(begun, 2);
+    await([&] { return begun >= 2; });
     testing::internal::CaptureStderr();
     EXPECT_FALSE(server.drain(0s));
     EXPECT_TRUE(server.cancel());
@@ -123,7 +118,7 @@ TEST_P(RunningServer, SaysWhichFlowsEvenThatDoesNotEnd)
     chosen.drain = 10ms;
     flux::running_server server(served, chosen);
     server.start();
-    await(begun, 1);
+    await([&] { return begun >= 1; });
     testing::internal::CaptureStderr();
     EXPECT_FALSE(server.drain(0s));
     EXPECT_FALSE(server.cancel());
@@ -136,41 +131,31 @@ TEST_P(RunningServer, SaysWhichFlowsEvenThatDoesNotEnd)
     EXPECT_GE(facts.abandoned[0].longest, 1s) << "so long it had to end when it was cancelled";
     open = true;
     open.notify_all();
-    // Each try takes 10 ms at least, and a busy machine may need some.
-    bool has_ended = false;
-    for (int tries = 0; tries < 1'000 && !has_ended; ++tries) {
-        has_ended = server.drain(0s);
-    }
-    EXPECT_TRUE(has_ended);
+    await([&] { return server.drain(0s); }); // a try takes 10 ms at least, and a busy machine may need some
     server.finish();
 }
 
 TEST_P(RunningServer, ADrainStopsNoSourceWhileSomebodyWaitsToBeAccepted)
 {
+    const auto own = std::make_shared<flux::server_io>();
     std::optional<flux::entrance> door;
-    std::atomic<bool> drains{false};
     int asked = 0;
     bool was_stopped = false;
     sample::listen = [&](sample::Listen_out &out) {
         if (++asked > 1) {
             return sample::nothing_comes();
         }
-        drains.wait(false);
-        for (int step = 0; step < 4; ++step) {
-            std::this_thread::sleep_for(5ms); // there were several looks of the drain by then
-        }
+        await([&] { return own->entrances.drains(); });
+        dawdle(20ms); // there were several looks of the drain by then
         was_stopped = flux::running_flow->cancelled();
         door->close();
         out = {2, 2, -1};
         return true;
     };
-    const auto own = std::make_shared<flux::server_io>();
     flux::running_server server(served, chosen, own);
     door.emplace(std::shared_ptr<flux::accepting>(own, &own->entrances));
     server.start();
-    drains = true;
-    drains.notify_all();
-    EXPECT_TRUE(server.drain(10s));
+    EXPECT_TRUE(server.drain(1h));
     server.finish();
     EXPECT_FALSE(was_stopped);
     EXPECT_EQ(server.facts().counts.of_source(0).finished[flux::index_of(outcome::done)], 1u);
@@ -236,9 +221,7 @@ TEST_P(ServerOfConnections, ADrainServesWhoWasAcceptedAndNobodyLater)
     EXPECT_EQ(answer_to(served, "one"), "ONE\n");
     ASSERT_EQ(silent.connect(network::served_at), 0);
     std::thread drain([&] { EXPECT_TRUE(server.drain(1h)); });
-    while (!server.io().entrances.drains()) {
-        std::this_thread::sleep_for(1ms);
-    }
+    await([&] { return server.io().entrances.drains(); });
     EXPECT_EQ(answer_to(silent, "two"), "TWO\n") << "it came before the drain";
     drain.join();
     EXPECT_EQ(served.receive_all(), "") << "between two requests it is closed";
@@ -269,7 +252,7 @@ TEST_P(ServerOfConnections, OneHandsOverToTheNextAndNoClientNotices)
             ++answers;
         }
     });
-    await(answers, 10);
+    await([&] { return answers >= 10; });
     flux::running_server second(network::program, chosen);
     flux::takeover second_place(folder + "/place", signals, second.io().sockets);
     start(second);
@@ -280,7 +263,7 @@ TEST_P(ServerOfConnections, OneHandsOverToTheNextAndNoClientNotices)
     first.finish();
     EXPECT_TRUE(first.io().entrances.drains());
     EXPECT_FALSE(second.io().entrances.drains());
-    await(answers, answers + 10);
+    await([&, before = answers.load()] { return answers >= before + 10; });
     over = true;
     client.join();
     EXPECT_TRUE(second.drain(1h));

@@ -1,6 +1,8 @@
 /// \file
 /// Whole servers: started, asked to end, made to crash.
 
+#include "../support/known_thread.hpp"
+
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -17,7 +19,6 @@
 namespace {
 
 using namespace std::chrono_literals;
-using clock = std::chrono::steady_clock;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool sanitized = true;
@@ -74,7 +75,7 @@ class server
     }
 
     /// Returns when it has said this; false where it ends without.
-    bool await(const std::string &text)
+    bool await_said(const std::string &text)
     {
         while (said.find(text) == std::string::npos) {
             if (!read_more()) {
@@ -87,10 +88,30 @@ class server
     void send(int signal) const
     {
         // Under the thread sanitizer a signal is lost now and then that comes while the main thread still starts.
-        if (sanitized) {
-            std::this_thread::sleep_for(200ms);
-        }
+        await([this] { return is_asleep(process_, process_); });
         kill(process_, signal);
+    }
+
+    /// Sends the signal again and again, because two that come together are one.
+    void send_until_the_end(int signal) const
+    {
+        await([&] {
+            kill(process_, signal);
+            siginfo_t found{};
+            waitid(P_PID, static_cast<id_t>(process_), &found, WEXITED | WNOHANG | WNOWAIT);
+            return found.si_pid == process_;
+        });
+    }
+
+    /// Returns when all of its threads sleep.
+    void await_waiting() const
+    {
+        await([this] {
+            const std::filesystem::directory_iterator all("/proc/" + std::to_string(process_) + "/task");
+            return std::all_of(begin(all), end(all), [this](const auto &thread) {
+                return is_asleep(process_, std::stoi(thread.path().filename()));
+            });
+        });
     }
 
     /// Waits for its end: its exit status, or minus the signal that killed it.
@@ -142,7 +163,7 @@ TEST_P(EachRuntime, LetsItsFlowsEndWhenItIsToldTo)
 {
     for (const int signal : {SIGTERM, SIGINT}) {
         server server(with_runtime({"flows=5", "node=sleep"}));
-        ASSERT_TRUE(server.await("all flows are made"));
+        ASSERT_TRUE(server.await_said("all flows are made"));
         server.send(signal);
         EXPECT_EQ(server.await_end(), 0) << server.said;
         EXPECT_TRUE(server.has_said("5 flows: 5 done, 0 failed")) << server.said;
@@ -154,8 +175,8 @@ TEST_P(EachRuntime, LetsItsFlowsEndWhenItIsToldTo)
 TEST_P(EachRuntime, WakesASourceThatWaitsForAConnection)
 {
     server server(with_runtime({"flows=1"}));
-    ASSERT_TRUE(server.await("all flows are made"));
-    std::this_thread::sleep_for(100ms);
+    ASSERT_TRUE(server.await_said("all flows are made"));
+    server.await_waiting();
     server.send(SIGTERM);
     EXPECT_EQ(server.await_end(), 0) << server.said;
     EXPECT_FALSE(server.has_said("abandoned")) << server.said;
@@ -165,7 +186,7 @@ TEST_P(EachRuntime, WakesASourceThatWaitsForAConnection)
 TEST_P(EachRuntime, AbandonsASourceThatCannotBeWoken)
 {
     server server(with_runtime({"flows=2", "source=stubborn"}));
-    ASSERT_TRUE(server.await("all flows are made"));
+    ASSERT_TRUE(server.await_said("all flows are made"));
     server.send(SIGTERM);
     EXPECT_EQ(server.await_end(), 0) << server.said;
     EXPECT_TRUE(server.has_said("2 flows: 2 done")) << server.said;
@@ -177,7 +198,7 @@ TEST_P(EachRuntime, AbandonsASourceThatCannotBeWoken)
 TEST_P(EachRuntime, CancelsFlowsThatDoNotEndInTime)
 {
     server server(with_runtime({"flows=1", "node=hang", "--flux-drain=0.2"}));
-    ASSERT_TRUE(server.await("all flows are made"));
+    ASSERT_TRUE(server.await_said("all flows are made"));
     server.send(SIGTERM);
     EXPECT_EQ(server.await_end(), 1) << server.said;
     EXPECT_TRUE(server.has_said("flux: flows cancelled, as they have not ended: 1\n")) << server.said;
@@ -191,8 +212,8 @@ TEST_P(EachRuntime, CancelsFlowsThatDoNotEndInTime)
 TEST_P(EachRuntime, FlowsThatAreCancelledWhereTheyWaitComeToTheirEnd)
 {
     server server(with_runtime({"flows=5", "node=doze", "--flux-drain=0.2"}));
-    ASSERT_TRUE(server.await("all flows are made"));
-    std::this_thread::sleep_for(50ms);
+    ASSERT_TRUE(server.await_said("all flows are made"));
+    server.await_waiting();
     server.send(SIGTERM);
     EXPECT_EQ(server.await_end(), 1) << server.said;
     EXPECT_TRUE(server.has_said("flux: flows cancelled, as they have not ended: 5\n")) << server.said;
@@ -206,8 +227,8 @@ TEST_P(EachRuntime, FlowsThatAreCancelledWhereTheyWaitComeToTheirEnd)
 TEST_P(EachRuntime, FlowsWaitNoLongerThanUntilTheirDeadline)
 {
     server server(with_runtime({"flows=5", "node=doze", "--flux-deadline=0.1"}));
-    ASSERT_TRUE(server.await("woken: Connection timed out\n")) << server.said;
-    ASSERT_TRUE(server.await("all flows are made"));
+    ASSERT_TRUE(server.await_said("woken: Connection timed out\n")) << server.said;
+    ASSERT_TRUE(server.await_said("all flows are made"));
     server.send(SIGTERM);
     EXPECT_EQ(server.await_end(), 0) << server.said;
     EXPECT_TRUE(server.has_said("0 done, 5 failed, 0 ended by an error handler, 0 cancelled\n")) << server.said;
@@ -223,7 +244,7 @@ TEST_P(EachRuntime, FlowsWaitNoLongerThanUntilTheirDeadline)
 TEST_P(EachRuntime, TracesFlowsAsTheyGo)
 {
     server server(with_runtime({"flows=3", "--flux-trace=2"}));
-    ASSERT_TRUE(server.await("all flows are made"));
+    ASSERT_TRUE(server.await_said("all flows are made"));
     server.send(SIGTERM);
     EXPECT_EQ(server.await_end(), 0) << server.said;
     for (const char *const flow : {"1", "3"}) {
@@ -243,7 +264,7 @@ TEST_P(EachRuntime, TracesFlowsAsTheyGo)
 TEST_P(EachRuntime, ATraceSaysWhatFailed)
 {
     server server(with_runtime({"flows=1", "node=throw", "--flux-trace"}));
-    ASSERT_TRUE(server.await("all flows are made"));
+    ASSERT_TRUE(server.await_said("all flows are made"));
     server.send(SIGTERM);
     EXPECT_EQ(server.await_end(), 0) << server.said;
     EXPECT_TRUE(server.has_said("flux: trace of Listen 1: One failed with exception_thrown after ")) << server.said;
@@ -256,8 +277,8 @@ TEST_P(EachRuntime, WhatAForkedProcessLogsIsWrittenAndItReportsNothing)
     setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
     server server(with_runtime({"flows=1", "node=fork"}));
     unsetenv("ASAN_OPTIONS");
-    ASSERT_TRUE(server.await("all flows are made"));
-    ASSERT_TRUE(server.await("the other has ended with 7")) << server.said;
+    ASSERT_TRUE(server.await_said("all flows are made"));
+    ASSERT_TRUE(server.await_said("the other has ended with 7")) << server.said;
     server.send(SIGTERM);
     EXPECT_EQ(server.await_end(), 0) << server.said;
     EXPECT_TRUE(server.has_said("One: from the other process\n")) << server.said;
@@ -269,9 +290,9 @@ TEST_P(EachRuntime, WhatAForkedProcessLogsIsWrittenAndItReportsNothing)
 TEST_P(EachRuntime, EndsAtOnceWhenItIsToldTwice)
 {
     server server(with_runtime({"flows=1", "node=hang"}));
-    ASSERT_TRUE(server.await("all flows are made"));
+    ASSERT_TRUE(server.await_said("all flows are made"));
     server.send(SIGTERM);
-    ASSERT_TRUE(server.await("SIGTERM: sources stop, flows have 30 s to end"));
+    ASSERT_TRUE(server.await_said("SIGTERM: sources stop, flows have 30 s to end"));
     server.send(SIGTERM);
     EXPECT_EQ(server.await_end(), 128 + SIGTERM) << server.said;
     EXPECT_TRUE(server.has_said("asked to end a second time")) << server.said;
@@ -280,8 +301,8 @@ TEST_P(EachRuntime, EndsAtOnceWhenItIsToldTwice)
 TEST_P(EachRuntime, SurvivesAWriteToAClosedPipe)
 {
     server server(with_runtime({"flows=2", "node=pipe"}));
-    ASSERT_TRUE(server.await("written: -1, Broken pipe\n")) << server.said;
-    ASSERT_TRUE(server.await("all flows are made"));
+    ASSERT_TRUE(server.await_said("written: -1, Broken pipe\n")) << server.said;
+    ASSERT_TRUE(server.await_said("all flows are made"));
     server.send(SIGTERM);
     EXPECT_EQ(server.await_end(), 0) << server.said;
     EXPECT_TRUE(server.has_said("2 flows: 2 done")) << server.said;
@@ -295,7 +316,7 @@ TEST_P(EachRuntime, ReportsWhenTheProgramExits)
     setenv("TSAN_OPTIONS", (before + " report_signal_unsafe=0").c_str(), 1);
     {
         server server(with_runtime({"flows=5", "exits"}));
-        ASSERT_TRUE(server.await("all flows are made"));
+        ASSERT_TRUE(server.await_said("all flows are made"));
         server.send(SIGINT);
         EXPECT_EQ(server.await_end(), 3) << server.said;
         EXPECT_TRUE(server.has_said("flux: sample: 5 flows: ")) << server.said;
@@ -309,8 +330,8 @@ TEST_P(EachRuntime, ReportsWhenTheProgramExits)
 TEST_P(EachRuntime, AnExceptionIsTheErrorOfItsNode)
 {
     server server(with_runtime({"flows=2", "node=throw"}));
-    ASSERT_TRUE(server.await("flux: One threw std::runtime_error: no such picture\n")) << server.said;
-    ASSERT_TRUE(server.await("all flows are made"));
+    ASSERT_TRUE(server.await_said("flux: One threw std::runtime_error: no such picture\n")) << server.said;
+    ASSERT_TRUE(server.await_said("all flows are made"));
     server.send(SIGTERM);
     EXPECT_EQ(server.await_end(), 0) << server.said;
     EXPECT_TRUE(server.has_said("2 flows: 0 done, 2 failed")) << server.said;
@@ -367,7 +388,7 @@ std::string lines_of_one(int lines)
 TEST_P(EachRuntime, WhatNodesLogIsWrittenWhenItEnds)
 {
     server server(with_runtime({"flows=1", "say=400"}));
-    ASSERT_TRUE(server.await("all flows are made"));
+    ASSERT_TRUE(server.await_said("all flows are made"));
     server.send(SIGTERM);
     EXPECT_EQ(server.await_end(), 0) << server.said;
     EXPECT_EQ(lines_of_one(server.said), lines_of_one(400));
@@ -399,12 +420,11 @@ TEST_P(EachRuntime, GoesOnAndEndsWhereNobodyReadsWhatItSays)
     server drains(arguments("node=ok"), "sample_server", false, ends[1]);
     server is_told_twice(arguments("node=hang"), "sample_server", false, ends[1]);
     server crashes(arguments("node=fault"), "sample_server", false, ends[1]);
-    ASSERT_TRUE(drains.await("all flows are made"));
+    ASSERT_TRUE(drains.await_said("all flows are made"));
     drains.send(SIGTERM);
-    ASSERT_TRUE(is_told_twice.await("all flows are made"));
-    for (int time = 0; may_end_so && time < 10; ++time) { // two that come together are one
-        is_told_twice.send(SIGTERM);
-        std::this_thread::sleep_for(20ms);
+    ASSERT_TRUE(is_told_twice.await_said("all flows are made"));
+    if (may_end_so) {
+        is_told_twice.send_until_the_end(SIGTERM);
     }
     EXPECT_EQ(drains.await_end(), 0);
     if (may_end_so) {
@@ -424,9 +444,9 @@ TEST(Server, RunsFlowsOnTheSourceWhereNoThreadCanBeHad)
         GTEST_SKIP() << "sanitizers need more address space than this leaves";
     }
     server server({"flows=5", "no-threads", "--flux-runtime=thread", "--flux-report"});
-    ASSERT_TRUE(server.await("no thread for a flow (Resource temporarily unavailable): its source runs it"))
+    ASSERT_TRUE(server.await_said("no thread for a flow (Resource temporarily unavailable): its source runs it"))
         << server.said;
-    ASSERT_TRUE(server.await("all flows are made"));
+    ASSERT_TRUE(server.await_said("all flows are made"));
     server.send(SIGTERM);
     EXPECT_EQ(server.await_end(), 0) << server.said;
     EXPECT_TRUE(server.has_said("5 flows: 5 done")) << server.said;
@@ -438,7 +458,7 @@ TEST(Server, SaysByWhatItsLoopsWait)
     for (const bool allowed : {true, false}) {
         server server({"flows=5", allowed ? "" : "no-io-uring", "--flux-runtime=event", "--flux-workers=2",
                        "--flux-io=proactor", "--flux-report"});
-        ASSERT_TRUE(server.await("all flows are made")) << server.said;
+        ASSERT_TRUE(server.await_said("all flows are made")) << server.said;
         server.send(SIGTERM);
         EXPECT_EQ(server.await_end(), 0) << server.said;
         EXPECT_TRUE(server.has_said("on 2 event loops" + (allowed ? ", by io_uring\n" : refused))) << server.said;
@@ -449,7 +469,7 @@ TEST(Server, SaysByWhatItsLoopsWait)
 TEST(Server, GivesInitTheArgumentsThatAreNotFluxs)
 {
     server server({"print", "--flux-workers", "2", "--port", "80", "--flux-report=text", "--", "--help", "--flux-x"});
-    ASSERT_TRUE(server.await("on a pool of 2 threads")) << server.said;
+    ASSERT_TRUE(server.await_said("on a pool of 2 threads")) << server.said;
     server.send(SIGTERM);
     EXPECT_EQ(server.await_end(), 0);
     const std::string expected = "argument: print\nargument: --port\nargument: 80\nargument: --\nargument: --help\n"
@@ -486,9 +506,8 @@ TEST(Server, ShowsHelpAndVersion)
 TEST(Server, KeepsIgnoringASignalThatWasIgnoredBefore)
 {
     server server({"flows=1", "--flux-report"}, "sample_server", true);
-    ASSERT_TRUE(server.await("all flows are made"));
-    server.send(SIGINT);
-    std::this_thread::sleep_for(100ms);
+    ASSERT_TRUE(server.await_said("all flows are made"));
+    server.send(SIGINT); // which comes first: of two signals the kernel takes the smaller number
     server.send(SIGTERM);
     EXPECT_EQ(server.await_end(), 0) << server.said;
     EXPECT_TRUE(server.has_said("SIGTERM: sources stop")) << server.said;
@@ -498,7 +517,7 @@ TEST(Server, KeepsIgnoringASignalThatWasIgnoredBefore)
 TEST(Server, NamesASourceThatKeepsFailing)
 {
     server server({"source=fails"});
-    ASSERT_TRUE(server.await("source Listen (sample.flux:8) fails again and again")) << server.said;
+    ASSERT_TRUE(server.await_said("source Listen (sample.flux:8) fails again and again")) << server.said;
     server.send(SIGTERM);
     EXPECT_EQ(server.await_end(), 0);
 }

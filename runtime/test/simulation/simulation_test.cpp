@@ -3,6 +3,7 @@
 #include "flux/reading.hpp"
 #include "../support/network_sockets.hpp"
 #include "../support/simulated_run.hpp"
+#include "../support/patience.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -620,10 +621,10 @@ std::string run(std::uint64_t seed, const simulated_faults &faults, std::size_t 
     world.go_on();
     EXPECT_EQ(world.open_streams(), 0u);
     const std::string trace = world.trace();
-    while (!sources.ended() || all.flows_in_progress() != 0) {
+    await([&] {
         sources.stop();
-        std::this_thread::sleep_for(1ms);
-    }
+        return sources.ended() && all.flows_in_progress() == 0;
+    });
     sources.join();
     strategy->finish();
     network::listeners.clear();

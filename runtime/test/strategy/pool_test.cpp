@@ -1,6 +1,7 @@
 #include "flux/strategy/pool.hpp"
 
 #include "../support/running_source.hpp"
+#include "../support/known_thread.hpp"
 
 #include <algorithm>
 #include <array>
@@ -66,15 +67,15 @@ class gate
     bool open_ = false;
 };
 
-/// Returns when this has been said; hangs where it never is.
+/// Returns when this has been said.
 std::string await_said(const std::string &text)
 {
     std::string said;
-    while (said.find(text) == std::string::npos) {
-        std::this_thread::sleep_for(10ms);
+    await([&] {
         said += testing::internal::GetCapturedStderr();
         testing::internal::CaptureStderr();
-    }
+        return said.find(text) != std::string::npos;
+    });
     return said;
 }
 
@@ -102,16 +103,19 @@ TEST(Pool, AFullQueueHoldsTheSourceBack)
 {
     std::atomic<bool> open{false};
     std::atomic<int> made{0};
-    sample::work = [&](const sample::Listen_out &) { open.wait(false); };
+    std::atomic<int> ended{0};
+    sample::work = [&](const sample::Listen_out &) {
+        open.wait(false);
+        ++ended;
+    };
     sample::listen = sample::flows(20, [&](int) {
-        ++made;
+        // Two run, three wait in the queue, one waits with the source for a place there.
+        EXPECT_LE(++made, ended + 6);
         return sample::Listen_out{2, 2, sample::node_Begin};
     });
     {
         running_source running(sample::program, sample::source_Listen, strategy_kind::pool, 100, 2, 3);
-        std::this_thread::sleep_for(50ms);
-        // Two run, three wait in the queue, one waits with the source for a place there.
-        EXPECT_EQ(made, 6);
+        await([&] { return made == 6; });
         open = true;
         open.notify_all();
         running.await_finished(20);
@@ -181,7 +185,7 @@ TEST(Pool, DoesNotGrowForFlowsThatCompute)
     testing::internal::CaptureStderr();
     {
         running_source running(sample::program, sample::source_Listen, strategy_kind::pool, 100, 1, 100, 8);
-        std::this_thread::sleep_for(350ms); // three looks or so
+        await([] { return times_asleep("flux-pool-watch") >= 4; }); // and looked each time that there is a backlog
         open = true;
         running.await_finished(4);
     }

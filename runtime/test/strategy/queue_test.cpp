@@ -2,13 +2,14 @@
 
 #include "flux/flow/branch.hpp"
 #include "../support/running_source.hpp"
+#include "../support/known_thread.hpp"
 
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <gtest/gtest.h>
+#include <list>
 #include <thread>
-#include <vector>
 
 namespace {
 
@@ -35,11 +36,11 @@ TEST(Queue, HoldsThePusherBackWhileItIsFull)
     queue.push(flows[0]);
     queue.push(flows[1]);
     std::atomic<bool> pushed{false};
-    std::thread pusher([&] {
+    known_thread pusher([&] {
         queue.push(flows[2]);
         pushed = true;
     });
-    std::this_thread::sleep_for(30ms);
+    pusher.await_asleep();
     EXPECT_FALSE(pushed);
     EXPECT_EQ(queue.pop().started, &flows[0]);
     pusher.join();
@@ -84,13 +85,13 @@ TEST(Queue, GivesWhatItHasAndThenNothingWhenItIsClosed)
 TEST(Queue, ClosingLetsThoseGoWhoWait)
 {
     flux::queue queue(1);
-    std::vector<std::thread> poppers;
+    std::list<known_thread> poppers;
     for (int i = 0; i < 3; ++i) {
         poppers.emplace_back([&] { EXPECT_EQ(queue.pop().started, nullptr); });
+        poppers.back().await_asleep();
     }
-    std::this_thread::sleep_for(20ms);
     queue.close();
-    for (std::thread &popper : poppers) {
+    for (known_thread &popper : poppers) {
         popper.join();
     }
 }
@@ -98,8 +99,8 @@ TEST(Queue, ClosingLetsThoseGoWhoWait)
 TEST(Queue, ClosingLetsTheOneGoWhoWatches)
 {
     flux::queue queue(1);
-    std::thread watcher([&] { EXPECT_FALSE(queue.await_backlog()); });
-    std::this_thread::sleep_for(20ms);
+    known_thread watcher([&] { EXPECT_FALSE(queue.await_backlog()); });
+    watcher.await_asleep();
     queue.close();
     watcher.join(); // hangs where nobody wakes it
 }

@@ -5,6 +5,7 @@
 #include "flux/sleep.hpp"
 #include "flux/strategy/sources.hpp"
 #include "../support/running_source.hpp"
+#include "../support/patience.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -14,7 +15,6 @@
 namespace {
 
 using namespace std::chrono_literals;
-using clock = std::chrono::steady_clock;
 using flux::strategy_kind;
 using sample::running_source;
 
@@ -52,10 +52,7 @@ TEST(Source, ThatItIsInterruptedAtTheEndIsNoFailure)
     {
         running_source running(sample::program, sample::source_Listen, strategy_kind::pool, 100);
         running.await_finished(1);
-        while (!running.source.ended()) {
-            running.source.stop();
-            std::this_thread::sleep_for(1ms);
-        }
+        running.await_stopped();
         counts = running.counts();
     }
     EXPECT_EQ(counts.nothing, 0u);
@@ -68,11 +65,11 @@ TEST(Source, IsNamedWhenItHasFailedWithoutWaitingForLong)
     std::string said;
     {
         running_source running(sample::program, sample::source_Listen, strategy_kind::pool, 100);
-        while (said.empty()) {
-            std::this_thread::sleep_for(10ms);
+        await([&] {
             said = testing::internal::GetCapturedStderr();
             testing::internal::CaptureStderr();
-        }
+            return !said.empty();
+        });
     }
     testing::internal::GetCapturedStderr();
     EXPECT_EQ(said, "flux: source Listen (sample.flux:8) fails again and again without waiting for anything, with "
@@ -212,16 +209,14 @@ TEST(Source, ThatWaitsAndFailsIsNotSlowedDown)
 {
     std::atomic<int> calls{0};
     sample::listen = [&](sample::Listen_out &) {
-        std::this_thread::sleep_for(2ms);
+        dawdle(2ms);
         ++calls;
         return false;
     };
     testing::internal::CaptureStderr();
     {
         running_source running(sample::program, sample::source_Listen, strategy_kind::pool, 100);
-        while (calls < 40) { // hangs for a long time if there are pauses of 100 ms
-            std::this_thread::sleep_for(1ms);
-        }
+        await([&] { return calls >= 40; });
     }
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
@@ -234,7 +229,7 @@ TEST(Source, RestsWhileItsBoundOfFlowsIsReached)
         const int now = ++in_progress;
         for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
         }
-        std::this_thread::sleep_for(2ms);
+        await([&] { return most == 3; });
         --in_progress;
     };
     sample::listen = sample::flows(60, [](int) { return sample::Listen_out{2, 2, sample::node_Begin}; });
@@ -264,15 +259,15 @@ TEST(Source, GivesFlowsNumbersFromOne)
 
 TEST(Source, ATimerBeats)
 {
-    const clock::time_point begin = clock::now();
+    const stopwatch begun;
     std::uint64_t beats = 0;
     {
         running_source running(sample::program, sample::source_Beat, strategy_kind::pool, 10);
         running.await_finished(5, sample::source_Beat);
-        EXPECT_GE(clock::now() - begin, 50ms);
+        EXPECT_TRUE(begun.has_passed(50ms));
         beats = running.counts(sample::source_Beat).started;
     }
-    EXPECT_LE(beats, static_cast<std::uint64_t>((clock::now() - begin) / 10ms));
+    EXPECT_TRUE(begun.has_passed(beats * 10ms));
 }
 
 TEST(Source, BeatsThatAreMissedCoalesce)
@@ -280,16 +275,16 @@ TEST(Source, BeatsThatAreMissedCoalesce)
     std::atomic<bool> is_first{true};
     sample::work = [&](const sample::Listen_out &) {
         if (is_first.exchange(false)) {
-            std::this_thread::sleep_for(200ms);
+            dawdle(200ms);
         }
     };
-    const clock::time_point begin = clock::now();
+    const stopwatch begun;
     {
         // One flow at a time: the first misses twenty beats, which are given as one.
         running_source running(sample::program, sample::source_Beat, strategy_kind::thread, 1);
         running.await_finished(5, sample::source_Beat);
         const std::uint64_t started = running.counts(sample::source_Beat).started;
-        EXPECT_LE(started, static_cast<std::uint64_t>((clock::now() - begin - 200ms) / 10ms) + 2);
+        EXPECT_TRUE(begun.has_passed(200ms + (started - 2) * 10ms));
     }
 }
 
@@ -300,11 +295,8 @@ TEST(Source, WakesFromALongWaitForABeat)
     flux::program in = sample::program;
     in.sources = slow;
     running_source running(in, 0, strategy_kind::pool, 10);
-    std::this_thread::sleep_for(20ms);
-    while (!running.source.ended()) { // hangs for an hour if nothing wakes it
-        running.source.stop();
-        std::this_thread::sleep_for(1ms);
-    }
+    dawdle(20ms);
+    running.await_stopped(); // hangs for an hour if nothing wakes it
     EXPECT_EQ(running.counts(0).started, 0u);
 }
 
@@ -349,9 +341,7 @@ TEST(Source, ValuesLiveFromTheirMakingToTheEndOfTheFlow)
     {
         running_source running(in, 0, strategy_kind::pool, 10);
         running.await_finished(4, 0);
-        while (counted_values::made < 13) {
-            std::this_thread::sleep_for(1ms);
-        }
+        await([] { return counted_values::made >= 13; });
         const flux::source_counts counts = running.counts(0);
         EXPECT_EQ(counts.started, 4u);
         EXPECT_EQ(counts.nothing, 4u + 4u) << "four failed, for four there was no memory";
@@ -391,9 +381,7 @@ TEST(Source, WhatItHasWhenItFailsIsEndedBeforeItTriesAgain)
     };
     {
         running_source running(sample::program, sample::source_Listen, strategy_kind::pool, 100);
-        while (calls < 2) {
-            std::this_thread::sleep_for(1ms);
-        }
+        await([&] { return calls >= 2; });
     }
     EXPECT_EQ(ended_before, 1);
 }
@@ -411,9 +399,7 @@ TEST(Source, WhatItLetsGoItsLastFlowHasIsEndedToo)
     };
     {
         running_source running(sample::program, sample::source_Listen, strategy_kind::pool, 100);
-        while (!begun) {
-            std::this_thread::sleep_for(1ms);
-        }
+        await([&] { return begun.load(); });
     }
     EXPECT_EQ(own.ends, 1);
 }

@@ -3,6 +3,7 @@
 #include "flux/io/park.hpp"
 #include "flux/simulation/simulation.hpp"
 #include "../support/running_source.hpp"
+#include "../support/patience.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -20,16 +21,6 @@ namespace {
 using namespace std::chrono_literals;
 using flux::park_end;
 using flux::strategy_kind;
-
-/// A node that awaits something holds its loop: nobody catches a sleep that only the kernel's own number names.
-template <class Condition>
-void await(Condition condition)
-{
-    while (!condition()) {
-        const timespec pause = flux::timespec_of(1ms);
-        syscall(SYS_nanosleep, &pause, nullptr);
-    }
-}
 
 bool is_at(flux::node_number node)
 {
@@ -401,10 +392,7 @@ TEST(Sources, TheInstancesShareTheBoundOfFlowsInProgress)
         }
     };
     running_sources running(only_listen, strategy_kind::event, 5, 2);
-    await([&] { return progress.waiting() == 5; });
-    std::this_thread::sleep_for(20ms);
-    EXPECT_EQ(progress.waiting(), 5u);
-    EXPECT_EQ(seen.all().at(0).size(), 2u);
+    await([&] { return progress.waiting() == 5 && seen.all().at(0).size() == 2; });
     // Those that end make room for others.
     while (running.finished() < 1000) {
         EXPECT_LE(progress.waiting(), 5u);
@@ -466,8 +454,10 @@ TEST(Sources, OneThatWaitsOnAThreadOfItsOwnIsEndedToo)
 
 TEST(Sources, WhatWasMadeAlthoughItWasCancelledRunsAsAnyFlow)
 {
+    std::atomic<int> waiting{0};
     std::atomic<int> cancelled{0};
     sample::listen = [&](sample::Listen_out &out) {
+        ++waiting;
         nobody_comes();
         cancelled += flux::running_flow->cancelled();
         out = plain();
@@ -477,12 +467,12 @@ TEST(Sources, WhatWasMadeAlthoughItWasCancelledRunsAsAnyFlow)
     sample::work = [&](const sample::Listen_out &) {
         if (is_at(sample::node_Begin)) {
             flux::park here(*flux::running_flow, flux::park_reason::flow);
-            ran += here.wait(flux::clock::now() + 1ms) == park_end::timed_out;
+            ran += here.wait(in(1ms)) == park_end::timed_out;
         }
     };
     {
         running_sources running(only_listen, strategy_kind::event, 10, 2);
-        std::this_thread::sleep_for(20ms);
+        await([&] { return waiting == 2; });
     }
     EXPECT_EQ(cancelled, 2);
     EXPECT_EQ(ran, 2);
@@ -523,10 +513,8 @@ TEST(Sources, StopsWhileItsBoundIsReached)
     running_sources running(only_listen, strategy_kind::event, 6, 2);
     await([&] { return progress.waiting() == 6; });
     running.sources.stop();
-    std::this_thread::sleep_for(20ms);
-    EXPECT_FALSE(running.sources.ended());
-    progress.open();
     await([&] {
+        progress.open();
         running.sources.stop();
         return running.sources.ended();
     });
@@ -538,13 +526,13 @@ TEST(Sources, OneThatKeepsFailingPausesAndHoldsNothingUp)
     std::atomic<int> calls{0};
     // On a busy machine a try may take so long that it counts as a wait, and pauses begin anew.
     std::atomic<int> long_pauses{0};
-    flux::moment last = flux::clock::now();
+    std::optional<stopwatch> since_last;
     int left = 100; // by the thread
     sample::listen = [&](sample::Listen_out &out) {
         if (flux::running_flow->from().home() != nullptr) {
             ++calls;
-            const flux::moment before = std::exchange(last, flux::clock::now());
-            long_pauses += last - before >= 100ms ? 1 : 0;
+            long_pauses += since_last && since_last->has_passed(100ms) ? 1 : 0;
+            since_last.emplace();
             return false;
         }
         out = plain();
@@ -621,8 +609,7 @@ TEST(Sources, FlowsOfATimerBeginOnAnyLoop)
             const std::lock_guard alone(guard);
             threads.insert(std::this_thread::get_id());
         }
-        const timespec pause = flux::timespec_of(15ms);
-        syscall(SYS_nanosleep, &pause, nullptr); // so its loop is busy at the next beat, if that is not the timer's own
+        sleep_uncaught(15ms); // so its loop is busy at the next beat, if that is not the timer's own
     };
     testing::internal::CaptureStderr(); // the watchdog may name it
     {

@@ -1,6 +1,7 @@
 #include "flux/strategy/strategy.hpp"
 
 #include "../support/running_source.hpp"
+#include "../support/patience.hpp"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -99,7 +100,7 @@ TEST(StrategyThread, EveryFlowHasAThreadOfItsOwnAndTheyAreGoneAtTheEnd)
         resident() { ++alive; }
         ~resident()
         {
-            std::this_thread::sleep_for(10ms); // still there when the flow has ended
+            dawdle(10ms); // still there when the flow has ended
             --alive;
         }
     };

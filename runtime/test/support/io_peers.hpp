@@ -2,6 +2,8 @@
 /// Both ends of streams, for the tests of I/O: made by the I/O, or plain sockets that are not ours.
 #pragma once
 
+#include "patience.hpp"
+
 #include <flux/io.hpp>
 #include <flux/io/socket.hpp>
 
@@ -22,11 +24,6 @@
 #include <unistd.h>
 
 using flux::never;
-
-inline flux::moment in(std::chrono::milliseconds time)
-{
-    return flux::clock::now() + time;
-}
 
 /// A socket at a port of one host, or of all, as somebody else opens it.
 inline flux::descriptor opened(int type, std::uint16_t port = 0, bool on_all_hosts = false)
@@ -131,11 +128,11 @@ struct plain_peer {
 
     void end_output() const { EXPECT_EQ(shutdown(socket.get(), SHUT_WR), 0); }
 
-    /// Whether the other side has closed, or does within a second.
+    /// Whether the other side has closed, or does so soon; only a hang takes until the limit.
     bool sees_end() const
     {
         pollfd ended{socket.get(), POLLRDHUP, 0};
-        return poll(&ended, 1, 1000) == 1;
+        return poll(&ended, 1, static_cast<int>(std::chrono::milliseconds(await_limit).count())) == 1;
     }
 
     /// Closes it so that the other side has an error.

@@ -8,6 +8,8 @@
 /// What Serve does is the test's choice.
 #pragma once
 
+#include "patience.hpp"
+
 #include "flux/flow/branch.hpp"
 #include "flux/io/connections.hpp"
 #include "flux/event/event.hpp"
@@ -244,10 +246,10 @@ class running_server
     /// Stops, and waits until all flows have ended. What became of them.
     flux::source_counts end()
     {
-        while (!sources_.ended() || all_.flows_in_progress() != 0) {
+        await([this] {
             sources_.stop();
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        }
+            return sources_.ended() && all_.flows_in_progress() == 0;
+        });
         sources_.join();
         strategy_->finish();
         listeners.clear();

@@ -74,9 +74,7 @@ void run_clients(Script script)
 /// Waits until the server that has just been started listens.
 inline void await_listening()
 {
-    while (!listens) {
-        std::this_thread::sleep_for(1ms);
-    }
+    await([] { return listens.load(); });
 }
 
 /// What came of a run: what each client got, and what became of the flows.

@@ -8,6 +8,7 @@
 #include "flux/io/reactor.hpp"
 #include "flux/strategy/source.hpp"
 #include "flux/strategy/thread.hpp"
+#include "patience.hpp"
 #include "sample_program.hpp"
 
 #include <atomic>
@@ -56,10 +57,10 @@ class running_source
 
     ~running_source()
     {
-        while (!source.ended() || all.flows_in_progress() != 0) {
+        await([this] {
             source.stop();
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        }
+            return source.ended() && all.flows_in_progress() == 0;
+        });
         source.join();
         strategy_->finish();
         listen = nullptr;
@@ -69,12 +70,22 @@ class running_source
     /// What became of its flows so far.
     flux::source_counts counts(std::size_t number = source_Listen) { return all.total().of_source(number); }
 
+    /// Returns when the source has ended, which is told so again and again.
+    void await_stopped()
+    {
+        await([this] {
+            source.stop();
+            return source.ended();
+        });
+    }
+
     /// Returns when so many flows have come to their end.
     void await_finished(std::uint64_t flows, std::size_t number = source_Listen)
     {
-        for (flux::source_counts now = counts(number); now.started - now.in_progress() < flows; now = counts(number)) {
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        }
+        await([&] {
+            const flux::source_counts now = counts(number);
+            return now.started - now.in_progress() >= flows;
+        });
     }
 
     /// What the strategy knows of its loops.

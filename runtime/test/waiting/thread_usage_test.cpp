@@ -1,5 +1,7 @@
 #include "flux/waiting/thread_usage.hpp"
 
+#include "../support/patience.hpp"
+
 #include <atomic>
 #include <ctime>
 #include <gtest/gtest.h>
@@ -69,23 +71,17 @@ TEST(WatchedThread, SleepsOrComputes)
             computes = true;
         }
     });
-    while (known == nullptr) {
-        std::this_thread::sleep_for(1ms);
-    }
+    await([&] { return known != nullptr; });
     const flux::watched_thread watched = *known;
-    while (!watched.usage().asleep) {
-        std::this_thread::sleep_for(1ms);
-    }
+    await([&] { return watched.usage().asleep; });
     const flux::thread_usage before = watched.usage();
     EXPECT_TRUE(before.asleep);
-    std::this_thread::sleep_for(20ms);
+    dawdle(20ms);
     const flux::thread_usage after = watched.usage();
     EXPECT_TRUE(after.asleep);
     EXPECT_EQ(after.computed, before.computed);
     go_on.release();
-    while (watched.usage().computed < after.computed + 5ms) { // however long that takes on a busy machine
-        std::this_thread::sleep_for(1ms);
-    }
+    await([&] { return watched.usage().computed >= after.computed + 5ms; });
     EXPECT_TRUE(computes);
     EXPECT_FALSE(watched.usage().asleep);
     ends = true;

@@ -1,5 +1,7 @@
 #include "flux/waiting/waiter.hpp"
 
+#include "../support/known_thread.hpp"
+
 #include <gtest/gtest.h>
 #include <thread>
 
@@ -19,11 +21,11 @@ TEST(Waiter, WaitsUntilItIsWoken)
 {
     flux::thread_waiter place;
     std::atomic<bool> gone_on{false};
-    std::thread other([&] {
+    known_thread other([&] {
         place.wait();
         gone_on = true;
     });
-    std::this_thread::sleep_for(20ms);
+    other.await_asleep();
     EXPECT_FALSE(gone_on);
     place.wake();
     other.join();
@@ -56,9 +58,9 @@ TEST(Waiter, EveryWaitIsAnsweredByOneWakeAndSeesWhatWasWrittenBefore)
 TEST(Waiter, WaitsNoLongerThanUntilItsDeadline)
 {
     flux::thread_waiter place;
-    const flux::moment deadline = flux::clock::now() + 20ms;
+    const flux::moment deadline = in(20ms);
     EXPECT_FALSE(place.wait_until(deadline));
-    EXPECT_GE(flux::clock::now(), deadline);
+    EXPECT_TRUE(has_come(deadline));
     for (const flux::moment past : {deadline, flux::moment(), flux::moment::min()}) {
         EXPECT_FALSE(place.wait_until(past));
     }
@@ -70,12 +72,11 @@ TEST(Waiter, WaitsNoLongerThanUntilItsDeadline)
 TEST(Waiter, ADeadlineDoesNotKeepAWakeAway)
 {
     flux::thread_waiter place;
-    const flux::moment begin = flux::clock::now();
-    std::thread other([&] {
-        std::this_thread::sleep_for(20ms);
+    std::thread other([&, waits = gettid()] {
+        await([&] { return is_asleep(getpid(), waits); });
         place.wake();
     });
-    EXPECT_TRUE(place.wait_until(begin + 1h)) << "it hangs if the wake does not end it";
+    EXPECT_TRUE(place.wait_until(in(1h))) << "it hangs if the wake does not end it";
     other.join();
 }
 
@@ -93,14 +94,13 @@ TEST(Waiter, AWakeThatRacesWithTheDeadlineIsNeverLost)
             }
             before = deadline.load();
             // A little later: the kernel has ended the wait, and the thread that waited has not gone on yet.
-            while (flux::clock::now() < before + std::chrono::microseconds(seen % 200)) {
-            }
+            spin_until(before + std::chrono::microseconds(seen % 200));
             place.wake();
         }
     });
     int late = 0;
     for (int number = 0; number < rounds; ++number) {
-        const flux::moment until = flux::clock::now() + 50us;
+        const flux::moment until = in(50us);
         deadline = until;
         if (!place.wait_until(until)) {
             ++late;

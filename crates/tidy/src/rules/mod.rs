@@ -2,6 +2,7 @@
 
 pub mod assertions;
 pub mod calls;
+pub mod clocks;
 pub mod dependencies;
 pub mod diagnostics;
 pub mod documents;
