@@ -1,5 +1,7 @@
 #include "flux/event/scheduler.hpp"
 
+#include "../support/seeds.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -107,7 +109,7 @@ TEST(Scheduler, ClassesThatCanAlwaysRunHaveTheirShares)
 class model
 {
   public:
-    explicit model(unsigned seed) : draw_(seed) {}
+    explicit model(std::uint64_t seed) : draw_(static_cast<unsigned>(seed)) {}
 
     /// Something comes, and something runs.
     void turn()
@@ -194,7 +196,7 @@ class model
 
 TEST(Scheduler, EachHasItsTurnInOrderAndWhoGivesWayWhenThoseHaveStartedThatWaited)
 {
-    for (unsigned seed = 0; seed < 50; ++seed) {
+    for (const std::uint64_t seed : each_seed(50)) {
         model loop(seed);
         for (int turn = 0; turn < 500; ++turn) {
             loop.turn();

@@ -1,5 +1,7 @@
 #include "flux/flow/belongings.hpp"
 
+#include "../support/seeds.hpp"
+
 #include <algorithm>
 #include <array>
 #include <gtest/gtest.h>
@@ -24,8 +26,8 @@ class belonging final : public flux::belonging
 
 TEST(Belongings, WhatIsTakenOutLeavesTheOthersWhereTheyAre)
 {
-    for (unsigned seed = 0; seed < 200; ++seed) {
-        std::mt19937 dice(seed);
+    for (const std::uint64_t seed : each_seed(200)) {
+        std::mt19937 dice(static_cast<unsigned>(seed));
         std::array<belonging, 5> all;
         std::vector<belonging *> inside;
         flux::belongings of_flow;

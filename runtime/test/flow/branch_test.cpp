@@ -453,7 +453,7 @@ TEST_P(Branch, ACancellationThatRacesWithTheirEndsLeavesNothingBehind)
     std::atomic<int> leaves{0};
     at_leaf = [](flux::flow &flow) {
         static std::atomic<unsigned> turn{0};
-        park_at_leaf(flow).wait(in(std::chrono::microseconds(turn++ % 5 * 200)));
+        park_at_leaf(flow).wait(::in(std::chrono::microseconds(turn++ % 5 * 200)));
     };
     work = [&](flux::flow &flow, int number, int branch) {
         if (branch == 0) {
@@ -476,7 +476,7 @@ TEST_P(Branch, TheDeadlineOfAFlowIsThatOfItsBranches)
     std::atomic<int> leaves{0};
     at_leaf = [](flux::flow &flow) { EXPECT_EQ(park_at_leaf(flow).wait(), flux::park_end::timed_out); };
     work = [&](flux::flow &flow, int, int) {
-        flow.set_deadline(in(5ms));
+        flow.set_deadline(::in(5ms));
         return tree<1>(flow, leaves);
     };
     run(1);
@@ -544,7 +544,7 @@ TEST_P(BranchOnLoops, BranchesStayOnTheLoopOfTheirFlow)
         note(number);
         // The other loops have time enough to take what they could, while this one is held and while it is not.
         dawdle(1ms);
-        park_at_leaf(flow).wait(in(1ms));
+        park_at_leaf(flow).wait(::in(1ms));
         note(number);
         return tree<1>(flow, leaves);
     };

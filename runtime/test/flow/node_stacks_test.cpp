@@ -12,6 +12,7 @@
 
 namespace {
 
+using namespace std::chrono_literals;
 using flux::strategy_kind;
 using sample::running_source;
 

@@ -1,5 +1,7 @@
 #include "flux/io/accept_policy.hpp"
 
+#include "../support/seeds.hpp"
+
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <numeric>
@@ -298,20 +300,20 @@ std::size_t spread(const loops &of)
 
 TEST(AcceptPolicy, WhoeverComesOneByOneIsSpreadEvenly)
 {
-    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    for (const std::uint64_t seed : each_seed(seeds)) {
         loops world(1 + seed % 8, seed);
         for (int number = 0; number < 40; ++number) {
             world.connect();
             world.settle();
-            ASSERT_EQ(world.backlog(), 0) << "seed " << seed;
-            ASSERT_LE(spread(world), 1u) << "seed " << seed;
+            ASSERT_EQ(world.backlog(), 0);
+            ASSERT_LE(spread(world), 1u);
         }
     }
 }
 
 TEST(AcceptPolicy, NewPeersFillUpWhereOthersHaveGone)
 {
-    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    for (const std::uint64_t seed : each_seed(seeds)) {
         loops world(4, seed);
         for (int number = 0; number < 40; ++number) {
             world.connect();
@@ -325,20 +327,20 @@ TEST(AcceptPolicy, NewPeersFillUpWhereOthersHaveGone)
             world.connect();
             world.settle();
         }
-        ASSERT_EQ(spread(world), 0u) << "seed " << seed;
+        ASSERT_EQ(spread(world), 0u);
     }
 }
 
 TEST(AcceptPolicy, ACrowdThatComesAtOnceIsSpreadToo)
 {
-    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    for (const std::uint64_t seed : each_seed(seeds)) {
         loops world(4, seed);
         for (int number = 0; number < 40; ++number) {
             world.connect();
         }
         world.settle();
         ASSERT_EQ(world.backlog(), 0);
-        ASSERT_LE(spread(world), 1u) << "seed " << seed;
+        ASSERT_LE(spread(world), 1u);
     }
 }
 
@@ -346,7 +348,7 @@ TEST(AcceptPolicy, ACrowdThatComesAtOnceIsSpreadToo)
 /// their bound, and the kernel notifies those that cannot accept. Where a loop is held it may take a moment.
 TEST(AcceptPolicy, NobodyWaitsWhileALoopThatHasRoomIsIdle)
 {
-    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    for (const std::uint64_t seed : each_seed(seeds)) {
         loops world(2 + seed % 4, seed, 1 + static_cast<int>(seed % 5));
         world.hold_after_accepting = seed % 3 == 0 ? 30 : 0;
         for (int step = 0; step < 100; ++step) {
@@ -376,7 +378,7 @@ TEST(AcceptPolicy, NobodyWaitsWhileALoopThatHasRoomIsIdle)
             }
             for (std::size_t each = 0; each < world.size(); ++each) {
                 const bool may = world.at(each).held_until + enough <= world.now() && world.at(each).room > 0;
-                ASSERT_FALSE(may && world.backlog() > 0) << "seed " << seed << ", step " << step;
+                ASSERT_FALSE(may && world.backlog() > 0) << "step " << step;
             }
         }
     }
@@ -385,7 +387,7 @@ TEST(AcceptPolicy, NobodyWaitsWhileALoopThatHasRoomIsIdle)
 /// Without the watchdog: whoever is notified while no node holds a loop.
 TEST(AcceptPolicy, NobodyNeedsTheWatchdogWhileNoLoopIsHeld)
 {
-    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    for (const std::uint64_t seed : each_seed(seeds)) {
         loops world(2 + seed % 4, seed, 1 + static_cast<int>(seed % 3));
         for (int step = 0; step < 200; ++step) {
             const std::size_t of = world.draw(world.size());
@@ -397,7 +399,7 @@ TEST(AcceptPolicy, NobodyNeedsTheWatchdogWhileNoLoopIsHeld)
             if (world.draw(3) == 0) {
                 world.settle();
                 for (std::size_t each = 0; each < world.size(); ++each) {
-                    ASSERT_FALSE(world.at(each).room > 0 && world.backlog() > 0) << "seed " << seed;
+                    ASSERT_FALSE(world.at(each).room > 0 && world.backlog() > 0);
                 }
             }
         }
@@ -424,7 +426,7 @@ TEST(AcceptPolicy, OneThatIsHeldIsWaitedForAMomentAndNoLonger)
 
 TEST(AcceptPolicy, ADrainTakesThoseWhoWaitAndNobodyLater)
 {
-    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    for (const std::uint64_t seed : each_seed(seeds)) {
         loops world(1 + seed % 4, seed);
         const std::size_t waiting = world.draw(10);
         for (std::size_t number = 0; number < waiting; ++number) {
@@ -432,14 +434,14 @@ TEST(AcceptPolicy, ADrainTakesThoseWhoWaitAndNobodyLater)
         }
         world.drain();
         world.settle();
-        ASSERT_EQ(world.backlog(), 0) << "seed " << seed;
+        ASSERT_EQ(world.backlog(), 0);
         for (std::size_t each = 0; each < world.size(); ++each) {
-            ASSERT_TRUE(world.at(each).stopped) << "seed " << seed;
+            ASSERT_TRUE(world.at(each).stopped);
         }
         world.connect();
         world.look();
         world.pass(1s);
-        ASSERT_EQ(world.backlog(), 1) << "seed " << seed << ": that one waits for the next server";
+        ASSERT_EQ(world.backlog(), 1) << "that one waits for the next server";
     }
 }
 
@@ -448,7 +450,7 @@ TEST(AcceptPolicy, ADrainTakesThoseWhoWaitAndNobodyLater)
 TEST(AcceptPolicy, InADrainALoopWithRoomTakesThoseOfWhomAFullOneWasNotified)
 {
     int full = 0;
-    for (std::uint64_t seed = 0; seed < 10 * seeds; ++seed) {
+    for (const std::uint64_t seed : each_seed(10 * seeds)) {
         loops world(2 + seed % 3, seed, 1 + static_cast<int>(seed % 4));
         const std::size_t before = world.draw(8);
         for (std::size_t number = 0; number < before; ++number) {
@@ -468,7 +470,7 @@ TEST(AcceptPolicy, InADrainALoopWithRoomTakesThoseOfWhomAFullOneWasNotified)
             full += world.at(each).room == 0 ? 1 : 0;
             ASSERT_FALSE(world.at(each).watches);
         }
-        ASSERT_FALSE(any_has_room && world.backlog() > world.of_next_server()) << "seed " << seed;
+        ASSERT_FALSE(any_has_room && world.backlog() > world.of_next_server());
     }
     EXPECT_GT(full, 100) << "else it has tried nothing";
 }
@@ -488,7 +490,8 @@ bool are_of_groups(const std::vector<std::size_t> &takers, std::size_t group)
 TEST(AcceptPolicy, WhoGathersAcceptsAloneUntilItsGroupIsWhole)
 {
     std::size_t accepted = 0;
-    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    each_seed all(seeds);
+    for (const std::uint64_t seed : all) {
         const std::size_t group = 2 + seed % 5;
         loops world(1 + seed % 5, seed, 1 + static_cast<int>(seed % 7), group);
         world.hold_after_accepting = seed % 3 == 0 ? 30 : 0;
@@ -523,16 +526,16 @@ TEST(AcceptPolicy, WhoGathersAcceptsAloneUntilItsGroupIsWhole)
         for (std::size_t each = 0; each < world.size(); ++each) {
             room += world.at(each).room > 0 ? 1 : 0;
         }
-        ASSERT_FALSE(room > 0 && world.backlog() > 0) << "seed " << seed;
-        ASSERT_TRUE(are_of_groups(world.takers(), group)) << "seed " << seed;
+        ASSERT_FALSE(room > 0 && world.backlog() > 0);
+        ASSERT_TRUE(are_of_groups(world.takers(), group));
         accepted += world.takers().size();
     }
-    EXPECT_GT(accepted, 20 * seeds) << "else it has tried nothing";
+    EXPECT_GT(accepted, 20 * all.count()) << "else it has tried nothing";
 }
 
 TEST(AcceptPolicy, GroupsAreSpreadEvenly)
 {
-    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    for (const std::uint64_t seed : each_seed(seeds)) {
         loops world(4, seed, 1'000'000, 5);
         for (int number = 0; number < 40; ++number) {
             world.connect();
@@ -541,8 +544,8 @@ TEST(AcceptPolicy, GroupsAreSpreadEvenly)
             }
         }
         world.settle();
-        ASSERT_EQ(world.backlog(), 0) << "seed " << seed;
-        ASSERT_EQ(spread(world), 0u) << "seed " << seed;
+        ASSERT_EQ(world.backlog(), 0);
+        ASSERT_EQ(spread(world), 0u);
     }
 }
 
@@ -571,7 +574,7 @@ TEST(AcceptPolicy, OneThatGathersIsWaitedForLonger)
 /// Who was gathering may have a part of a group then, and nobody else has.
 TEST(AcceptPolicy, ADrainEndsTurnsAndTakesThoseWhoWait)
 {
-    for (std::uint64_t seed = 0; seed < 10 * seeds; ++seed) {
+    for (const std::uint64_t seed : each_seed(10 * seeds)) {
         const std::size_t group = 2 + seed % 4;
         loops world(1 + seed % 4, seed, 1'000'000, group);
         const std::size_t before = world.draw(10);
@@ -581,16 +584,16 @@ TEST(AcceptPolicy, ADrainEndsTurnsAndTakesThoseWhoWait)
         }
         world.drain();
         world.settle();
-        ASSERT_EQ(world.backlog(), 0) << "seed " << seed;
-        ASSERT_TRUE(are_of_groups(world.takers(), group)) << "seed " << seed;
+        ASSERT_EQ(world.backlog(), 0);
+        ASSERT_TRUE(are_of_groups(world.takers(), group));
         for (std::size_t each = 0; each < world.size(); ++each) {
-            ASSERT_TRUE(world.at(each).stopped) << "seed " << seed << ": loop " << each;
-            ASSERT_FALSE(world.at(each).watches) << "seed " << seed;
+            ASSERT_TRUE(world.at(each).stopped) << "loop " << each;
+            ASSERT_FALSE(world.at(each).watches);
         }
         world.connect();
         world.look();
         world.pass(1s);
-        ASSERT_EQ(world.backlog(), 1) << "seed " << seed << ": that one waits for the next server";
+        ASSERT_EQ(world.backlog(), 1) << "that one waits for the next server";
     }
 }
 

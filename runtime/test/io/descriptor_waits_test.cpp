@@ -1,5 +1,6 @@
 #include "flux/io/descriptor_waits.hpp"
 
+#include "../support/seeds.hpp"
 #include "../support/calling_world.hpp"
 #include "../support/running_source.hpp"
 #include "../support/patience.hpp"
@@ -140,14 +141,14 @@ void run_at_random(std::uint64_t seed)
         });
     }
     world.run();
-    EXPECT_EQ(read_so_far, written) << "seed " << seed;
+    EXPECT_EQ(read_so_far, written);
     EXPECT_FALSE(flux::descriptor_waits::any());
 }
 
 TYPED_TEST(DescriptorWaits, LoseNothingAtRandom)
 {
     const std::uint64_t seeds = flux::thread_sanitizer || flux::address_sanitizer ? 3 : 15;
-    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    for (const std::uint64_t seed : each_seed(seeds)) {
         run_at_random<TypeParam>(seed);
     }
 }

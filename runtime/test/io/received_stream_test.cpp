@@ -3,6 +3,7 @@
 #include "flux/message/typed_parse.hpp"
 #include "../support/network_scripts.hpp"
 #include "../support/simulated_run.hpp"
+#include "../support/patience.hpp"
 
 #include <cerrno>
 #include <gtest/gtest.h>
@@ -92,7 +93,7 @@ flux::io_result<std::string> pulled(flux::body &from, std::size_t window)
 int answer(flux::flow &flow, flux::connection &client, const flux::message &asked)
 {
     // All has been sent by then.
-    flow.set_deadline(flux::running_io().now() + std::chrono::seconds(5));
+    flow.set_deadline(flux::running_io().now() + await_limit);
     std::string all;
     int error = 0;
     if (const auto content = asked.stream(); content != nullptr && asked.wire().back() % 3 != 0) {

@@ -47,6 +47,9 @@ class server
         int ends[2];
         EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
         arguments.insert(arguments.begin(), folder() + name);
+        for (const std::string &each : arguments) {
+            called_ += each + ' ';
+        }
         std::vector<char *> pointers;
         for (std::string &argument : arguments) {
             pointers.push_back(argument.data());
@@ -67,6 +70,9 @@ class server
 
     ~server()
     {
+        if (testing::Test::HasFailure()) {
+            std::fprintf(stderr, "the server %s said:\n%s\n", called_.c_str(), said.c_str());
+        }
         if (!ended_) {
             kill(process_, SIGKILL);
             await_end();
@@ -138,6 +144,7 @@ class server
         return length > 0;
     }
 
+    std::string called_;
     pid_t process_ = -1;
     int output_ = -1;
     bool ended_ = false;

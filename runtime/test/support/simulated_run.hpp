@@ -2,18 +2,16 @@
 /// One run of the `network` program on one loop under the simulation, and what every run must keep: nobody hangs,
 /// nothing is left open, each flow that started has ended and is counted.
 ///
-/// A run that fails says its seed. `FLUX_SIMULATION_SEED=N` repeats that seed alone, with its trace on standard error;
-/// `FLUX_SIMULATION_SEEDS=M` has each test run M seeds, from N on where that is given too.
+/// A run that fails says its seed (`seeds.hpp`), and shows its trace on standard error.
 #pragma once
 
 #include "flux/waiting/sanitizer.hpp"
 #include "flux/simulation/simulation.hpp"
 #include "network_program.hpp"
+#include "seeds.hpp"
 
 #include <cstdio>
-#include <cstdlib>
 #include <gtest/gtest.h>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -59,32 +57,19 @@ class simulated_run
 };
 
 /// Calls `test(seed)`, which gives a trace, for so many seeds or for those that the environment names; ends with the
-/// first that fails. How many there were.
+/// first that fails, and shows the trace of that, or of one that is repeated. How many there were.
 template <class Test>
 std::uint64_t for_seeds(std::uint64_t count, Test test)
 {
-    const auto number = [](const char *variable) {
-        const char *const value = std::getenv(variable);
-        return value != nullptr ? std::optional(std::strtoull(value, nullptr, 10)) : std::nullopt;
-    };
-    const auto first_seed = number("FLUX_SIMULATION_SEED");
-    const auto seeds = number("FLUX_SIMULATION_SEEDS");
-    const bool repeats = first_seed && !seeds;
     // The thread sanitizer takes a millisecond for each fiber.
-    const std::uint64_t usual = flux::thread_sanitizer ? count / 10 : count;
-    const std::uint64_t begin = first_seed.value_or(0);
-    const std::uint64_t end = begin + (repeats ? 1 : seeds.value_or(usual));
-    for (std::uint64_t seed = begin; seed < end; ++seed) {
-        const testing::ScopedTrace place(__FILE__, __LINE__, "to repeat: FLUX_SIMULATION_SEED=" + std::to_string(seed));
+    each_seed seeds(flux::thread_sanitizer ? count / 10 : count);
+    for (const std::uint64_t seed : seeds) {
         const std::string trace = test(seed);
-        if (testing::Test::HasFailure() || repeats) {
+        if (testing::Test::HasFailure() || seeds.is_one()) {
             std::fputs(trace.c_str(), stderr);
         }
-        if (testing::Test::HasFailure()) {
-            break;
-        }
     }
-    return end - begin;
+    return seeds.count();
 }
 
 } // namespace network

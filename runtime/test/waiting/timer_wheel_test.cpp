@@ -1,5 +1,7 @@
 #include "flux/waiting/timer_wheel.hpp"
 
+#include "../support/seeds.hpp"
+
 #include <gtest/gtest.h>
 #include <algorithm>
 #include <map>
@@ -158,8 +160,7 @@ class model
 
 TEST(TimerWheel, DoesWhatASortedMapDoes)
 {
-    for (std::uint64_t seed = 0; seed < 200; ++seed) {
-        SCOPED_TRACE(testing::Message() << "seed " << seed);
+    for (const std::uint64_t seed : each_seed(200)) {
         model both(seed);
         for (int step = 0; step < 2000 && !testing::Test::HasFailure(); ++step) {
             both.step();
