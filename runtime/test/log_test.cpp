@@ -3,6 +3,7 @@
 #include "flux/process/log_tail.hpp"
 #include "support/running_source.hpp"
 #include "support/patience.hpp"
+#include "support/standard_error.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -148,16 +149,13 @@ TEST(Log, CutsWhatIsTooLong)
 
 TEST(Log, SaysRarelyWhatCouldBeSaidAgainAndAgain)
 {
-    testing::internal::CaptureStderr();
-    std::string said;
-    const auto is_said = [&said](const char *line) {
+    const captured_standard_error standard_error;
+    const auto is_said = [&](const char *line) {
         flux::log_rarely("%s", line);
-        said += testing::internal::GetCapturedStderr();
-        testing::internal::CaptureStderr();
-        return said.find(line) != std::string::npos;
+        return standard_error.has_said(line);
     };
     await([&] { return is_said("another's"); }); // tests before this one may have left lines out
-    said.clear();
+    const std::size_t before = standard_error.said().size();
     const stopwatch since_first;
     for (int i = 0; i < 100; ++i) {
         flux::log_rarely("number %d", i);
@@ -167,7 +165,7 @@ TEST(Log, SaysRarelyWhatCouldBeSaidAgainAndAgain)
         ++calls;
         return is_said("the last");
     });
-    testing::internal::GetCapturedStderr();
+    const std::string said = standard_error.said().substr(before);
     std::istringstream in(said);
     int lines = 0;
     int left_out = 0;

@@ -6,6 +6,7 @@
 #include "flux/strategy/sources.hpp"
 #include "../support/running_source.hpp"
 #include "../support/patience.hpp"
+#include "../support/standard_error.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -61,17 +62,12 @@ TEST(Source, ThatItIsInterruptedAtTheEndIsNoFailure)
 TEST(Source, IsNamedWhenItHasFailedWithoutWaitingForLong)
 {
     sample::listen = [&](sample::Listen_out &) { return false; };
-    testing::internal::CaptureStderr();
-    std::string said;
+    const captured_standard_error standard_error;
     {
         running_source running(sample::program, sample::source_Listen, strategy_kind::pool, 100);
-        await([&] {
-            said = testing::internal::GetCapturedStderr();
-            testing::internal::CaptureStderr();
-            return !said.empty();
-        });
+        await([&] { return standard_error.said().ends_with('\n'); });
     }
-    testing::internal::GetCapturedStderr();
+    const std::string said = standard_error.said();
     EXPECT_EQ(said, "flux: source Listen (sample.flux:8) fails again and again without waiting for anything, with "
                     "error 24 (Too many open files): it is tried every 100 ms, or when one of its flows ends\n");
 }

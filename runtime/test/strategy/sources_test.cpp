@@ -4,6 +4,7 @@
 #include "flux/simulation/simulation.hpp"
 #include "../support/running_source.hpp"
 #include "../support/patience.hpp"
+#include "../support/standard_error.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -550,16 +551,13 @@ TEST(Sources, OneThatKeepsFailingPausesAndHoldsNothingUp)
     const char *const named = "flux: source Listen (sample.flux:8) fails again and again without waiting for anything, "
                               "with error 24 (Too many open files): it is tried every 100 ms, or when one of its flows "
                               "ends\n";
-    testing::internal::CaptureStderr();
+    const captured_standard_error standard_error;
     {
         running_sources running(listen_and_plain, strategy_kind::event, 1000, 1);
-        await([&, said = std::string()]() mutable {
-            said += testing::internal::GetCapturedStderr();
-            testing::internal::CaptureStderr();
-            return calls >= 150 && long_pauses >= 5 && shared_pauses >= 1 && said.find(named) != std::string::npos;
+        await([&] {
+            return calls >= 150 && long_pauses >= 5 && shared_pauses >= 1 && standard_error.has_said(named);
         });
     }
-    testing::internal::GetCapturedStderr();
     EXPECT_GT(ran, 0);
 }
 

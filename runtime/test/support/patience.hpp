@@ -38,8 +38,10 @@ class hang_limit
     void check() const
     {
         if (flux::clock::now() > end_) {
-            std::fprintf(stderr, "%s:%u: what the test waits for did not happen in %lld s\n", at_.file_name(),
-                         at_.line(), static_cast<long long>(await_limit.count()));
+            // Standard error may be captured.
+            std::printf("%s:%u: what the test waits for did not happen in %lld s\n", at_.file_name(), at_.line(),
+                        static_cast<long long>(await_limit.count()));
+            std::fflush(stdout);
             std::abort();
         }
     }

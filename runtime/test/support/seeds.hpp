@@ -1,9 +1,9 @@
 /// \file
-/// The seeds of a test: `for (const std::uint64_t seed : each_seed(200))`. What fails says its seed and the command that
-/// repeats it, and is the last.
+/// The seeds of a test: `for (const std::uint64_t seed : each_seed(200))`. A failure says its seed and the command that
+/// repeats it, and ends the loop.
 ///
-/// `FLUX_SIMULATION_SEED=N` repeats that seed alone; `FLUX_SIMULATION_SEEDS=M` has each test run M seeds, from N on where
-/// that is given too.
+/// `FLUX_SIMULATION_SEED=N` repeats that seed alone. With `FLUX_SIMULATION_SEEDS=M` each test runs M seeds, from N on
+/// if that is given, too.
 #pragma once
 
 #include <cerrno>
