@@ -142,7 +142,8 @@ TEST_P(FlowTiming, WhatItGoesToIsTheLifeOfAFlow)
     }
 }
 
-TEST_P(FlowTiming, ANodeRunsWhenAProcessorDoes)
+// Whether nodes were seen to wait for a processor.
+bool expect_nodes_run_when_processors_do(flux::strategy_kind strategy)
 {
     // More threads than processors run at once: half of them have to wait at least once.
     const int count = static_cast<int>(2 * std::thread::hardware_concurrency());
@@ -160,14 +161,21 @@ TEST_P(FlowTiming, ANodeRunsWhenAProcessorDoes)
     sample::listen = sample::flows(count, [](int) { return sample::Listen_out{1, 2, -1}; });
     const auto workers = static_cast<std::size_t>(count);
     const process_use use;
-    sample::running_source running(sample::program, sample::source_Listen, GetParam(), workers, workers);
+    sample::running_source running(sample::program, sample::source_Listen, strategy, workers, workers);
     running.await_finished(static_cast<std::uint64_t>(count));
     const auto nodes = running.all.times().of_nodes();
     const divided_counts &begin = of_node(nodes, sample::node_Begin);
     const std::chrono::nanoseconds ran = sum_of(begin, time_kind::ran);
     EXPECT_GE(ran, count * 40ms);
     EXPECT_LE(ran, use.so_far());
-    EXPECT_GE(sum_of(begin, time_kind::queued), 20ms);
+    EXPECT_GE(sum_of(begin, time_kind::queued) + sum_of(begin, flux::park_reason::kernel), 20ms);
+    return sum_of(begin, time_kind::queued) >= 20ms;
+}
+
+TEST_P(FlowTiming, ANodeRunsWhenAProcessorDoes)
+{
+    // To the kernel a process that is stopped sleeps, but that is not every time.
+    await([] { return expect_nodes_run_when_processors_do(GetParam()); });
 }
 
 TEST_P(FlowTiming, ASleepThatNobodySeesIsParked)
