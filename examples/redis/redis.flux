@@ -452,7 +452,6 @@ News (client from, list<resp.value> parts) => (resp.value reply) {
 };
 Publish (resp.command message) => (int64 number);
 Publish = ArrayChannel -> channels.Listeners -> Arrays -> PushChannel -> channels.Listeners -> Pushes -> Announce;
-atomic Publish:{channels.subscribers?};
 ArrayChannel (resp.command message) => (text channel) { channel = "2" + value(message.first).content; };
 PushChannel (resp.command message) => (text channel) { channel = "3" + value(message.first).content; };
 Arrays (int64 listeners) => (int64 arrays) { arrays = listeners; };

@@ -1,8 +1,14 @@
-// Subscriptions. Each node holds the constraint `subscribers`: who only publishes or asks, as a reader.
+// Subscriptions, in one table with a lock of its own, because C++ calls these functions without any constraint. A flow
+// that publishes or asks shares the lock with others like it.
+//
+// A flow with the lock waits for nothing: it puts bytes into feeds, which have locks of their own below this one. No
+// feed calls back. So the lock cannot be part of a deadlock, whatever constraints its holders have.
 
 #include "channels.flux.h"
 
+#include "flux/constraint/lock.hpp"
 #include "flux/feed.hpp"
+#include "flux/flow/flow.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -14,8 +20,19 @@
 namespace channels {
 namespace {
 
-/// The feeds of those who have subscribed, by channels.
+/// The feeds of those who have subscribed, by channels; and the lock that guards them.
 std::map<std::string, std::vector<std::shared_ptr<flux::feed>>> subscribers;
+constinit flux::lock subscribers_lock;
+
+/// The calling flow holds the lock from here to the end of the block.
+class locked_subscribers
+{
+  public:
+    explicit locked_subscribers(flux::mode how) noexcept : lock_(subscribers_lock, how, flux::running_flow->place()) {}
+
+  private:
+    flux::locked lock_;
+};
 
 /// Whether feeds have ended since it was last looked for these.
 std::atomic<bool> some_have_ended{false};
@@ -36,6 +53,9 @@ struct subscriptions {
 
 int Deliver()
 {
+    if (flux::running_flow->in_progress()) {
+        return EPERM;
+    }
     return flux::feeds::of_running_io().deliver();
 }
 
@@ -51,6 +71,7 @@ int Join(std::size_t backlog, const std::string &channel, const flux::message &r
     if (!feed->put(reply.wire())) {
         return ECONNRESET;
     }
+    const locked_subscribers alone(flux::mode::write);
     if (std::find(own->channels.begin(), own->channels.end(), channel) == own->channels.end()) {
         subscribers[channel].push_back(feed);
         own->channels.push_back(channel);
@@ -65,6 +86,7 @@ int Unsubscribe(const std::string &channel, flux::connection *connection, flux::
     if (own == nullptr) {
         return EBADF;
     }
+    const locked_subscribers alone(flux::mode::write);
     const auto of = subscribers.find(channel);
     if (std::erase(own->channels, channel) != 0 && of != subscribers.end()) {
         const std::shared_ptr<flux::feed> feed = connection->open_feed(0);
@@ -83,6 +105,7 @@ int Subscriptions(flux::connection *connection, flux::connection *&same, std::ve
     if (own == nullptr) {
         return EBADF;
     }
+    const locked_subscribers shared(flux::mode::read);
     channels = own->channels;
     return 0;
 }
@@ -90,6 +113,7 @@ int Subscriptions(flux::connection *connection, flux::connection *&same, std::ve
 void Publish(const std::string &channel, const flux::message &content, std::int64_t &receivers)
 {
     receivers = 0;
+    const locked_subscribers shared(flux::mode::read);
     if (const auto of = subscribers.find(channel); of != subscribers.end()) {
         for (const std::shared_ptr<flux::feed> &each : of->second) {
             receivers += each->put(content.wire()) ? 1 : 0;
@@ -99,6 +123,7 @@ void Publish(const std::string &channel, const flux::message &content, std::int6
 
 void Listeners(const std::string &channel, std::int64_t &listeners)
 {
+    const locked_subscribers shared(flux::mode::read);
     const auto of = subscribers.find(channel);
     listeners = of == subscribers.end() ? 0 : static_cast<std::int64_t>(of->second.size());
 }
@@ -108,6 +133,7 @@ void Tidy()
     if (!some_have_ended.exchange(false, std::memory_order_relaxed)) {
         return;
     }
+    const locked_subscribers alone(flux::mode::write);
     for (auto at = subscribers.begin(); at != subscribers.end();) {
         std::erase_if(at->second, [](const auto &each) { return !each->is_open(); });
         at = at->second.empty() ? subscribers.erase(at) : std::next(at);

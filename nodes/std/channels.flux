@@ -41,9 +41,3 @@ Listeners (text channel) => (int64 listeners);
 // Subscriptions of connections that have ended are forgotten.
 source every 1s => Tidy;
 Tidy () => ();
-
-atomic Join:{subscribers};
-atomic Unsubscribe:{subscribers};
-atomic Publish:{subscribers?};
-atomic Listeners:{subscribers?};
-atomic Tidy:{subscribers};

@@ -618,7 +618,7 @@ std::string fields_of(const opened &of)
 
 int find_beside(const file &one, std::string_view end, file &found)
 {
-    cache *const all = the_cache.load();
+    cache *const all = the_cache.load(std::memory_order_acquire);
     if (all == nullptr || one.facts()->below == nullptr) {
         return ENOENT;
     }
@@ -631,7 +631,7 @@ int Look(Look_in *in, Look_out *out)
     // It ends with the process, as flows may.
     static cache &all = *new cache({in->memory, in->small, in->descriptors, std::chrono::milliseconds(in->fresh_ms),
                                     in->evict, words_of(in->hints), words_of(in->index), in->users});
-    the_cache.store(&all, std::memory_order_relaxed);
+    the_cache.store(&all, std::memory_order_release);
     return all.find(in->root, std::move(in->path), out->file);
 }
 

@@ -19,11 +19,11 @@
 
 namespace flick {
 
-std::any &global_state(std::size_t place)
+shared_state &global_state(std::size_t place)
 {
-    // Loops ask for places at the same time; what is in one is guarded by its constraint, and stays where it is.
+    // Loops ask for places at the same time. A place stays where it is.
     static std::mutex growing;
-    static std::deque<std::any> all;
+    static std::deque<shared_state> all;
     const std::lock_guard alone(growing);
     while (all.size() <= place) {
         all.emplace_back();
@@ -126,6 +126,9 @@ template <class Next, class Accepted>
 int next_of(const limits &of, const bound_channel &channel, flux::connection *&connection, instance &self, Next next,
             Accepted accepted)
 {
+    if (flux::running_flow->in_progress()) {
+        return EPERM;
+    }
     process &by = process::of(channel.process);
     by.bindings_in(channel.bindings);
     const binding &to = by.bind(channel.number, channel.binding);
@@ -189,6 +192,9 @@ bool came(instance &self, flux::connection &connection, message_role as, std::si
 
 int NextFault(NextFault_in *in, NextFault_out *out)
 {
+    if (flux::running_flow->in_progress()) {
+        return EPERM;
+    }
     process &by = process::of(in->process);
     faults &all = *by.rules_for(in->channel, static_cast<event>(in->what));
     flux::source &source = flux::running_flow->from();
@@ -220,6 +226,9 @@ int NextBytes(NextBytes_in *in, NextBytes_out *out)
 
 int Join(Join_in *in, Join_out *out)
 {
+    if (flux::running_flow->in_progress()) {
+        return EPERM;
+    }
     process &of = process::of(in->process);
     of.bindings_in(in->bindings);
     const binding &to = of.bind(in->channel, in->binding);

@@ -16,6 +16,8 @@
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
+#include <mutex>
+#include <shared_mutex>
 
 namespace flick {
 
@@ -36,7 +38,8 @@ struct bound_channel {
     const char *bindings;
 };
 
-/// As the node `NextMessage`: `into` is whole then.
+/// As the node `NextMessage`: `into` is whole then. Fails with EPERM outside of a source, as do the nodes that begin
+/// flows.
 int next_message(const limits &of, const bound_channel &channel, flux::connection *&connection, instance &self,
                  flux::message_parse &into);
 
@@ -49,8 +52,14 @@ int pass_bytes(std::size_t to, milliseconds limit, const char *servers, flux::co
 /// Where this ends a flow that has passed on what has come: gives the connection back.
 int end_pass(flux::connection &connection, end &from);
 
-/// What all instances share at this place.
-std::any &global_state(std::size_t place);
+/// What all instances share at one place. The lock is held while a value is copied in or out.
+struct shared_state {
+    std::shared_mutex lock;
+    std::any value;
+};
+
+/// That at this place.
+shared_state &global_state(std::size_t place);
 
 /// The node of that name for messages of this class.
 template <class Message>
@@ -206,13 +215,17 @@ int Store(std::size_t place, const instance &self, const Value &value)
 template <class Value>
 int LoadGlobal(std::size_t place, const instance &, const Value &first, Value &value)
 {
-    value = loaded(global_state(place), first);
+    shared_state &there = global_state(place);
+    const std::shared_lock together(there.lock);
+    value = loaded(there.value, first);
     return 0;
 }
 template <class Value>
 int StoreGlobal(std::size_t place, const instance &, const Value &value)
 {
-    global_state(place) = value;
+    shared_state &there = global_state(place);
+    const std::lock_guard alone(there.lock);
+    there.value = value;
     return 0;
 }
 

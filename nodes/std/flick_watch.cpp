@@ -146,6 +146,9 @@ int send_on(const late_reply &late, milliseconds limit, const char *servers)
 
 int Watch(Watch_out *out)
 {
+    if (flux::running_flow->in_progress()) {
+        return EPERM;
+    }
     flux::running_flow->from().lift_bound(); // one waits for a place that another has
     return watch::of_loop().next(out->what);
 }

@@ -117,6 +117,9 @@ int Next(long idle_ms, long first_byte_ms, long head_ms, long request_ms, long s
          const char *log, const char *proxies, const char *unix_mode, const char *certificate, const char *key,
          const char *tls_at, const char *ticket_key, const flux::endpoint &at, request &next, std::string &path)
 {
+    if (flux::running_flow->in_progress()) {
+        return EPERM;
+    }
     static refusals told;
     static http2 other;
     static const settings &all = settings_of({{milliseconds(idle_ms), milliseconds(first_byte_ms),

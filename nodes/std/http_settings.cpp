@@ -24,13 +24,13 @@ std::atomic<const settings *> known_settings{nullptr};
 const settings &settings_of(settings &&given)
 {
     static const settings all = std::move(given);
-    known_settings.store(&all);
+    known_settings.store(&all, std::memory_order_release);
     return all;
 }
 
 const settings &all_settings() noexcept
 {
-    return *known_settings.load(std::memory_order_relaxed);
+    return *known_settings.load(std::memory_order_acquire);
 }
 
 settings::log_kind log_kind_of(string_view name)

@@ -11,9 +11,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -34,8 +34,11 @@ class any_table
     virtual std::unique_ptr<flux::state_change> clear(flux::moment now) = 0;
 };
 
-/// A place for a table; nothing is there before an operation by key has made it.
-std::unique_ptr<any_table> &place_of(std::size_t table);
+/// The table of this number, which stays; null before an operation by key has made it.
+any_table *known_table(std::size_t table);
+
+/// The same, made by the first who asks. Throws what `make` throws.
+any_table &known_or_made(std::size_t table, const std::function<std::unique_ptr<any_table>()> &make);
 
 /// What there was before all of it was taken away.
 template <class Key, class Value>
@@ -73,7 +76,7 @@ class table_of_types final : public any_table
     flux::soft_table<Key, Value> values;
 };
 
-/// The table of this number; made where it is not there.
+/// The table of this number; made where it is not there. Throws `std::bad_cast` where it has other types.
 template <class Key, class Value>
 flux::soft_table<Key, Value> &table_of(std::size_t table, std::size_t most, long kept_ms)
 {
@@ -84,13 +87,9 @@ flux::soft_table<Key, Value> &table_of(std::size_t table, std::size_t most, long
         known.resize(table + 1);
     }
     if (known[table] == nullptr) [[unlikely]] {
-        static std::mutex making;
-        const std::lock_guard alone(making);
-        std::unique_ptr<any_table> &place = place_of(table);
-        if (place == nullptr) {
-            place = std::make_unique<table_of_types<Key, Value>>(most, kept_ms);
-        }
-        known[table] = &static_cast<table_of_types<Key, Value> &>(*place).values;
+        using made_of_types = table_of_types<Key, Value>;
+        any_table &made = known_or_made(table, [=] { return std::make_unique<made_of_types>(most, kept_ms); });
+        known[table] = &dynamic_cast<made_of_types &>(made).values;
     }
     return *known[table];
 }

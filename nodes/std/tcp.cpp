@@ -129,6 +129,9 @@ flux::moment end_of(flux::moment begin, long limit_ms)
 int next_request(const flux::endpoint &at, const message_limits &limits, const char *unix_mode,
                  flux::connection *&connection)
 {
+    if (flux::running_flow->in_progress()) {
+        return EPERM;
+    }
     flux::connections *all = served_at(at);
     if (all == nullptr) {
         const flux::silence_limits silence{limits.idle, limits.first_byte, limits.message};
@@ -153,6 +156,9 @@ int next_message(const flux::endpoint &at, const message_limits &limits, const c
                  flux::connection *&connection, flux::message_parse &into, flux::last_words *told,
                  flux::other_protocol *other, flux::first_look *first)
 {
+    if (flux::running_flow->in_progress()) {
+        return EPERM;
+    }
     flux::connections *all = served_at(at);
     if (all == nullptr) {
         const flux::silence_limits silence{limits.idle, limits.first_byte, limits.message};
@@ -170,6 +176,9 @@ int next_message(const flux::endpoint &at, const message_limits &limits, const c
 int next_peer(const flux::endpoint &at, milliseconds idle, const char *unix_mode, flux::connection *&connection,
               layer_of layer)
 {
+    if (flux::running_flow->in_progress()) {
+        return EPERM;
+    }
     if (const int error = flux::take(peers_at(at, idle, unix_mode, layer).next(), connection); error != 0) {
         return error;
     }
@@ -180,6 +189,9 @@ int next_peer(const flux::endpoint &at, milliseconds idle, const char *unix_mode
 int next_peers(const flux::endpoint &at, milliseconds idle, const char *unix_mode, std::size_t count,
                std::vector<flux::connection *> &group)
 {
+    if (flux::running_flow->in_progress()) {
+        return EPERM;
+    }
     if (const int error = flux::take(peers_at(at, idle, unix_mode, nullptr).next_group(count, group)); error != 0) {
         return error;
     }

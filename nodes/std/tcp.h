@@ -25,6 +25,9 @@ struct message_limits {
     layer_of layer = nullptr;
 };
 
+// What follows is for sources: in a node behind one each of these functions fails with EPERM, because a source keeps its
+// connections for itself.
+
 /// As the nodes of these names, perhaps over a layer.
 int next_request(const flux::endpoint &at, const message_limits &limits, const char *unix_mode,
                  flux::connection *&connection);

@@ -434,7 +434,7 @@ std::atomic<const settings *> of_nodes{nullptr};
 
 flux::stream_layer *layer_of_nodes(const flux::endpoint &at)
 {
-    const settings &as = *of_nodes.load();
+    const settings &as = *of_nodes.load(std::memory_order_acquire);
     if (as.certificate.empty()) {
         flux::cannot_serve("TLS cannot be spoken at " + at.text() +
                            ": say --tls-certificate=FILE, and --tls-key=FILE");
@@ -458,8 +458,11 @@ int NextRequest(const char *certificate, const char *key, const char *ticket_key
                 long message_ms, long request_ms, const char *unix_mode, const flux::endpoint &at,
                 flux::connection *&connection)
 {
+    if (flux::running_flow->in_progress()) {
+        return EPERM;
+    }
     static const settings own = raw(certificate, key, ticket_key);
-    of_nodes.store(&own, std::memory_order_relaxed);
+    of_nodes.store(&own, std::memory_order_release);
     const tcp::message_limits limits{milliseconds(idle_ms), milliseconds(first_byte_ms), milliseconds(message_ms),
                                      milliseconds(request_ms), layer_of_nodes};
     return tcp::next_request(at, limits, unix_mode, connection);
@@ -468,8 +471,11 @@ int NextRequest(const char *certificate, const char *key, const char *ticket_key
 int NextPeer(const char *certificate, const char *key, const char *ticket_key, long idle_ms, const char *unix_mode,
              const flux::endpoint &at, flux::connection *&connection)
 {
+    if (flux::running_flow->in_progress()) {
+        return EPERM;
+    }
     static const settings own = raw(certificate, key, ticket_key);
-    of_nodes.store(&own, std::memory_order_relaxed);
+    of_nodes.store(&own, std::memory_order_release);
     return tcp::next_peer(at, milliseconds(idle_ms), unix_mode, connection, layer_of_nodes);
 }
 

@@ -27,7 +27,7 @@ struct settings {
 /// something is wrong with the files, says what to do, and ends the process.
 flux::stream_layer *layer_at(const flux::endpoint &at, const settings &as);
 
-// The nodes.
+// The nodes, for sources: each fails with EPERM in a node behind one.
 
 int NextRequest(const char *certificate, const char *key, const char *ticket_key, long idle_ms, long first_byte_ms,
                 long message_ms, long request_ms, const char *unix_mode, const flux::endpoint &at,

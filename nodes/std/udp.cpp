@@ -89,6 +89,9 @@ void limit_flow(milliseconds time)
 
 int Next(Next_in *in, Next_out *out)
 {
+    if (flux::running_flow->in_progress()) {
+        return EPERM;
+    }
     datagram buffer;
     flux::datagram_socket &through = socket_at(in->at);
     const auto came = through.receive(buffer);
@@ -103,6 +106,9 @@ int Next(Next_in *in, Next_out *out)
 
 int next_message(milliseconds request, const flux::endpoint &at, peer &from, flux::message_parse &into)
 {
+    if (flux::running_flow->in_progress()) {
+        return EPERM;
+    }
     datagram buffer;
     flux::datagram_socket &through = socket_at(at);
     while (true) {

@@ -17,7 +17,7 @@ struct peer {
 };
 
 /// The next datagram at this address that is one message: who sent it, and `into` as it is then. A flow has so much
-/// time for it; 0 is no limit.
+/// time for it; 0 is no limit. Fails with EPERM outside of a source.
 int next_message(std::chrono::milliseconds request, const flux::endpoint &at, peer &from, flux::message_parse &into);
 
 /// The node of that name for messages of this class.

@@ -483,6 +483,9 @@ flux::io_result<std::unique_ptr<flux::message_parse>> call_in_line(const std::st
 
 int Keep()
 {
+    if (flux::running_flow->in_progress()) {
+        return EPERM;
+    }
     return own_pools().keep();
 }
 
