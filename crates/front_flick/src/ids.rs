@@ -14,9 +14,9 @@ macro_rules! ids {
 }
 
 ids! {
-    /// A line in a column that belongs to no block, or one that a tab indents.
+    /// A line in a column that belongs to no block, one that a tab indents, or a declaration that is indented.
     INDENTATION = "indentation";
-    /// A `proc` or `fun` that is declared twice, or whose name something else has.
+    /// A `proc` or `fun` that is declared twice, or whose name something else has; and a `let` whose name is taken.
     DUPLICATE_NAME = "duplicate-name";
     /// A channel that is read where it is only sent to, or the other way round, or used as a value.
     CHANNEL_DIRECTION = "channel-direction";

@@ -202,8 +202,8 @@ pub struct Function<'text> {
 /// One statement.
 #[derive(Clone, Debug)]
 pub enum Statement<'text> {
-    /// `let target = …`
-    Let(Name<'text>, Expression<'text>),
+    /// `let target = …`, or with its type: `let sums : [integer] = …`
+    Let(Name<'text>, Option<Type<'text>>, Expression<'text>),
     /// `hits[key] := …`
     Set(Expression<'text>, Expression<'text>),
     /// `if …:`, `elif …:` and `else:`; the conditions with what is done then.
@@ -220,7 +220,7 @@ impl Statement<'_> {
     /// The part of it that is marked where it is wrong.
     pub fn span(&self) -> Span {
         match self {
-            Self::Let(name, value) => name.span.to(value.span),
+            Self::Let(name, _, value) => name.span.to(value.span),
             Self::Set(place, value) => place.span.to(value.span),
             Self::If(_, _, span) => *span,
             Self::For(name, list, _) => name.span.to(list.span),

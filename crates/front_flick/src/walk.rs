@@ -7,7 +7,7 @@ use crate::syntax::{Expression, Form, Statement};
 pub fn names<'syntax>(block: &'syntax [Statement<'syntax>], visit: &mut dyn FnMut(&'syntax str, bool)) {
     for statement in block {
         match statement {
-            Statement::Let(_, value) | Statement::Value(value) => names_of(value, visit),
+            Statement::Let(_, _, value) | Statement::Value(value) => names_of(value, visit),
             Statement::Set(place, value) => {
                 names_of(place, visit);
                 names_of(value, visit);

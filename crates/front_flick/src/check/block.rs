@@ -6,7 +6,7 @@ use super::made::{End, Made, no_value, read, some, value_of};
 use super::value::{Typed, truth};
 use super::{Binding, Checked, Checker, Reported, Stands};
 use crate::ids as own_ids;
-use crate::syntax::{Expression, Form, Function, Parameter, Statement};
+use crate::syntax::{self, Expression, Form, Function, Parameter, Statement};
 use flux_diagnostic::Diagnostic;
 use flux_front_flux::ids;
 use flux_front_flux::syntax::Name;
@@ -34,6 +34,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
                     binding.is_state = is_state;
                 }
             }
+            checker.given = checker.bound.len();
             match signature.result {
                 None => checker.block(body).map(|()| None),
                 Some(Some(result)) if checker.limit_given(function).is_ok() => {
@@ -84,7 +85,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         })
     }
 
-    /// Statements of which the last one gives a value, of the type `wanted` where one is.
+    /// Statements of which the last one gives a value, of the type `wanted` where one is; else its type may be unknown.
     pub(super) fn block_value(
         &mut self,
         block: &'syntax [Statement<'syntax>],
@@ -102,6 +103,16 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         })
     }
 
+    /// The same, where no type is wanted: a value of a known type.
+    pub(super) fn settled_value(
+        &mut self,
+        block: &'syntax [Statement<'syntax>],
+        what: Span,
+    ) -> Checked<compute::Expression> {
+        let value = self.block_value(block, None, what)?;
+        self.settled(value)
+    }
+
     /// The value of the last statement.
     fn last(
         &mut self,
@@ -110,16 +121,10 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         what: Span,
     ) -> Checked<compute::Expression> {
         match last {
-            Statement::Value(value) => {
-                let typed = self.value(value)?;
-                match wanted {
-                    Some(wanted) => self.fits(typed, wanted),
-                    None => {
-                        let settled = self.typing().settle(typed);
-                        self.typed(settled)
-                    }
-                }
-            }
+            Statement::Value(value) => match wanted {
+                Some(wanted) => self.wanted(value, wanted),
+                None => self.value(value),
+            },
             Statement::If(branches, Some(otherwise), span) => {
                 self.chosen((branches, otherwise), wanted.cloned(), what, *span)
             }
@@ -153,7 +158,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             let (value, inner) = self.apart(|checker| checker.block_value(block, ty.as_ref(), what));
             match (condition, value) {
                 (Ok(condition), Ok(value)) => {
-                    ty = Some(value.ty.clone());
+                    ty = ty.or_else(|| self.known_type(&value));
                     conditions.push((before, condition));
                     blocks.push((inner, value));
                 }
@@ -162,22 +167,25 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         }
         let (last, inner) = self.apart(|checker| checker.block_value(otherwise, ty.as_ref(), what));
         let last = last.and_then(|last| result.map(|()| last))?;
-        let ty = last.ty.clone();
+        let Some(ty) = ty.or_else(|| self.known_type(&last)) else { return Ok(last) };
         blocks.push((inner, last));
         let chosen = self.let_variable("chosen", no_value(&ty, span));
         let optional = Type::of_kind(TypeKind::Optional(ty.clone()));
         let blocks = blocks.into_iter().map(|(mut block, value)| {
-            block.push(compute::Statement::Set { variable: chosen, is_new: false, value: some(value) });
-            block
+            // One that came before its type was known has it now.
+            let value = some(self.fits(value, &ty)?);
+            block.push(compute::Statement::Set { variable: chosen, is_new: false, value });
+            Ok(block)
         });
-        let statements = joined(conditions, blocks.collect());
+        let blocks = blocks.collect::<Checked<Vec<_>>>()?;
+        let statements = joined(conditions, blocks);
         self.made.block.extend(statements);
         Ok(value_of(read(chosen, &optional, span), &ty))
     }
 
     pub(super) fn statement(&mut self, statement: &'syntax Statement<'syntax>) -> Checked<()> {
         match statement {
-            Statement::Let(name, value) => self.let_name(name, value),
+            Statement::Let(name, ty, value) => self.let_name(name, ty.as_ref(), value),
             Statement::Set(place, value) => self.set_state(place, value),
             Statement::If(branches, otherwise, _) => {
                 let (mut conditions, mut blocks, mut result) = (vec![], vec![], Ok(()));
@@ -210,11 +218,22 @@ impl<'syntax> Checker<'syntax, '_, '_> {
     }
 
     /// `let target = …`
-    fn let_name(&mut self, name: &'syntax Name<'syntax>, value: &'syntax Expression<'syntax>) -> Checked<()> {
-        let (kind, stands) = match self.expression(value) {
+    fn let_name(
+        &mut self,
+        name: &'syntax Name<'syntax>,
+        ty: Option<&'syntax syntax::Type<'syntax>>,
+        value: &'syntax Expression<'syntax>,
+    ) -> Checked<()> {
+        self.check_new_name(name);
+        let typed = match ty {
+            Some(ty) => self.let_typed(name, ty, value).map(Typed::Value),
+            None => match self.expression(value) {
+                Ok(Typed::Value(value)) => self.settled(value).map(Typed::Value),
+                other => other,
+            },
+        };
+        let (kind, stands) = match typed {
             Ok(Typed::Value(value)) => {
-                let settled = self.typing().settle(value);
-                let value = self.typed(settled)?;
                 let ty = value.ty.clone();
                 (Some(Kind::Value(ty)), Stands::Variable(self.let_variable(name.as_str(), value)))
             }
@@ -234,6 +253,37 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         let known = kind.is_some();
         self.bind(name, kind, stands);
         if known { Ok(()) } else { Err(Reported) }
+    }
+
+    /// The value of `let target : integer = …`.
+    fn let_typed(
+        &mut self,
+        name: &'syntax Name<'syntax>,
+        ty: &'syntax syntax::Type<'syntax>,
+        value: &'syntax Expression<'syntax>,
+    ) -> Checked<compute::Expression> {
+        let wanted = self.ty(ty)?;
+        let value = self.wanted(value, &wanted)?;
+        let limit = Limit::of(ty);
+        if !limit.has_own() {
+            return Ok(value);
+        }
+        let (span, variable) = (value.span, self.let_variable(name.as_str(), value));
+        self.limit_variable(variable, limit)?;
+        Ok(read(variable, &wanted, span))
+    }
+
+    /// Reports a `let` whose name stands for something that the function is given, or that its block has.
+    fn check_new_name(&mut self, name: &Name<'_>) {
+        let Some(at) = self.bound.iter().rposition(|bound| bound.name == name.text) else { return };
+        let is_given = at < self.given;
+        let Some(first) = self.bound.get(at).map(|bound| bound.span).filter(|_| is_given || at >= self.block) else {
+            return;
+        };
+        let headline = format!("the name `{}` is taken", name.text);
+        let error = Diagnostic::error(own_ids::DUPLICATE_NAME, headline, name.span);
+        let declared = if is_given { "given here" } else { "it has a value since here" };
+        self.report(error.mark(first, declared).help("values do not change: give the new one another name"));
     }
 
     /// `for x in …:`

@@ -45,7 +45,7 @@ pub(super) fn of<'syntax>(process: &'syntax Process<'syntax>) -> Option<Fold<'sy
         block => (block, false),
     };
     let (value, steps) = match block {
-        [Statement::Let(name, value), Statement::Send(Expression { form: Form::Name(sent), .. }, steps)]
+        [Statement::Let(name, None, value), Statement::Send(Expression { form: Form::Name(sent), .. }, steps)]
             if name.text == sent.own =>
         {
             (value, steps)

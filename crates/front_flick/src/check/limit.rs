@@ -33,6 +33,11 @@ impl Limit {
         };
         Self { own: ty.most, key, element }
     }
+
+    /// Whether there is one of the value itself.
+    pub(super) fn has_own(self) -> bool {
+        self.own.is_some()
+    }
 }
 
 impl Checker<'_, '_, '_> {

@@ -117,7 +117,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
     pub(super) fn variable_of(&self, stands: &Stands) -> VariableId {
         match stands {
             Stands::Variable(variable) => *variable,
-            Stands::End(_) | Stands::Nothing => VariableId::new(0),
+            Stands::End(_) | Stands::Literal(_) | Stands::Nothing => VariableId::new(0),
         }
     }
 }

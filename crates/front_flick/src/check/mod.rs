@@ -32,7 +32,7 @@ use crate::syntax::{Declaration, Function, Syntax};
 use flux_diagnostic::{Diagnostic, Severity};
 use flux_front::scope::Scope;
 use flux_front_flux::syntax::Name;
-use flux_ir::compute::{Typing, VariableId};
+use flux_ir::compute::{Expression, Typing, VariableId};
 use flux_ir::message::MessageId;
 use flux_ir::program::NodeId;
 use flux_ir::types::Type;
@@ -55,10 +55,13 @@ pub fn check(syntax: &Syntax<'_>, scope: &mut Scope<'_>) {
         functions: HashMap::new(),
         globals: vec![],
         bound: vec![],
+        given: 0,
+        block: 0,
         bodies: HashMap::new(),
         pure: HashMap::new(),
         made: Made::default(),
         lowers: false,
+        only_types: false,
     };
     let before = checker.scope.diagnostics.count(Severity::Error);
     checker.declare(syntax);
@@ -86,6 +89,9 @@ struct Checker<'syntax, 'run, 'scope> {
     globals: Vec<Binding<'syntax>>,
     /// What the names stand for that are bound where something is checked, the last one first.
     bound: Vec<Binding<'syntax>>,
+    /// How many of them the function or the process is given; and where those of the block begin.
+    given: usize,
+    block: usize,
     /// The functions that are written here.
     bodies: HashMap<&'syntax str, &'syntax Function<'syntax>>,
     /// Those without effects, which are nodes.
@@ -94,6 +100,8 @@ struct Checker<'syntax, 'run, 'scope> {
     made: Made,
     /// Whether all was checked, and rules are lowered: nothing is reported again.
     lowers: bool,
+    /// Whether a block is only asked for the type of its value: nothing is reported.
+    only_types: bool,
 }
 
 /// A record that shows some of the fields of a message.
@@ -122,7 +130,7 @@ impl Binding<'_> {
     fn end(&self) -> Option<End> {
         match &self.stands {
             Stands::End(end) => Some(end.clone()),
-            Stands::Variable(_) | Stands::Nothing => None,
+            Stands::Variable(_) | Stands::Literal(_) | Stands::Nothing => None,
         }
     }
 }
@@ -134,13 +142,15 @@ enum Stands {
     Nothing,
     /// A variable of the body.
     Variable(VariableId),
+    /// A literal: what a fold begins with, as long as its type is not known.
+    Literal(Expression),
     /// A channel of the process.
     End(End),
 }
 
 impl<'syntax> Checker<'syntax, '_, '_> {
     fn report(&mut self, diagnostic: Diagnostic) -> Reported {
-        if self.lowers {
+        if self.lowers || self.only_types {
             return Reported;
         }
         self.scope.diagnostics.push(diagnostic);
@@ -172,7 +182,9 @@ impl<'syntax> Checker<'syntax, '_, '_> {
     /// Runs a rule; what it binds is bound there alone.
     fn scoped<T>(&mut self, rule: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.bound.len();
+        let around = std::mem::replace(&mut self.block, before);
         let result = rule(self);
+        self.block = around;
         self.bound.truncate(before);
         result
     }

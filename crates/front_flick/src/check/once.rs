@@ -48,7 +48,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
 pub(super) fn merges(block: &[Statement<'_>]) -> Vec<Span> {
     let merge = |value: &Expression<'_>| matches!(value.form, Form::Foldt(_)).then_some(value.span);
     let inside = |statement: &Statement<'_>| match statement {
-        Statement::Let(_, value) | Statement::Value(value) | Statement::Send(value, _) => {
+        Statement::Let(_, _, value) | Statement::Value(value) | Statement::Send(value, _) => {
             merge(value).into_iter().collect()
         }
         Statement::If(branches, otherwise, _) => {

@@ -10,7 +10,8 @@ use super::{Checked, Checker, Reported, Stands};
 use crate::syntax::{Expression, Over, OverKind};
 use flux_diagnostic::Diagnostic;
 use flux_front_flux::ids;
-use flux_ir::compute::{self, Operator, Statement, Term, Walk};
+use flux_front_flux::syntax::Name;
+use flux_ir::compute::{self, Operator, Statement, Term, VariableId, Walk};
 use flux_ir::types::{Type, TypeKind};
 use flux_source::Span;
 
@@ -38,8 +39,13 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         Ok(Typed::Value(holds))
     }
 
-    /// `map on xs as x: …` and its like.
-    pub(super) fn over(&mut self, over: &'syntax Over<'syntax>, span: Span) -> Checked<compute::Expression> {
+    /// `map on xs as x: …` and its like. A fold from `[]` is of the type `wanted` where one is.
+    pub(super) fn over(
+        &mut self,
+        over: &'syntax Over<'syntax>,
+        wanted: Option<&Type>,
+        span: Span,
+    ) -> Checked<compute::Expression> {
         let list = self.value(&over.list)?;
         let TypeKind::List(element) = list.ty.kind().clone() else {
             let headline = format!("`{}` goes through a list, and this is none", over.kind.name());
@@ -48,15 +54,15 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             return Err(self.report(error.help(help)));
         };
         if let Some(from) = &over.from {
-            let from = self.value(from)?;
-            let settled = self.typing().settle(from);
-            let from = self.typed(settled)?;
-            return self.fold(over, from, (list, &element), span);
+            return self.fold((over, from), wanted, (list, &element), span);
         }
         let wanted = (over.kind == OverKind::Filter).then(truth);
         let before = self.bound.len();
         let at = self.bind_variable(&over.element, &element);
-        let (value, inner) = self.apart(|checker| checker.block_value(&over.block, wanted.as_ref(), over.list.span));
+        let (value, inner) = self.apart(|checker| match &wanted {
+            Some(wanted) => checker.block_value(&over.block, Some(wanted), over.list.span),
+            None => checker.settled_value(&over.block, over.list.span),
+        });
         self.bound.truncate(before);
         let (value, walk) = (value?, Walk { element: at, value: None, over: list });
         let itself = read(at, &element, span);
@@ -84,12 +90,24 @@ impl<'syntax> Checker<'syntax, '_, '_> {
     /// `fold on xs from e as sum, x: …`
     fn fold(
         &mut self,
-        over: &'syntax Over<'syntax>,
-        from: compute::Expression,
+        (over, from): (&'syntax Over<'syntax>, &'syntax Expression<'syntax>),
+        wanted: Option<&Type>,
         (list, element): (compute::Expression, &Type),
         span: Span,
     ) -> Checked<compute::Expression> {
         let Some(name) = &over.sum else { return Err(Reported) };
+        let mut from = self.value(from)?;
+        if !self.typing().is_settled(&from) {
+            let ty = match wanted {
+                Some(wanted) => Some(wanted.clone()),
+                None => self.type_of_sum(over, name, &from, element),
+            };
+            from = match ty {
+                Some(ty) if self.only_types => return Ok(read(VariableId::new(0), &ty, span)),
+                Some(ty) => self.fits(from, &ty)?,
+                None => self.settled(from)?,
+            };
+        }
         let ty = from.ty.clone();
         let sum = self.let_variable(name.as_str(), from);
         let before = self.bound.len();
@@ -100,5 +118,29 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         block.push(Statement::Set { variable: sum, is_new: false, value: value? });
         self.emit(Statement::For(Walk { element: at, value: None, over: list }, block));
         Ok(compute::Expression { term: Term::Variable(sum), ty, span })
+    }
+
+    /// The type of what is made of `from`, whose own is not known, and an element; none where that is not known either.
+    /// Nothing is made. A fold inside is asked once, so all of them take time square in their depth.
+    fn type_of_sum(
+        &mut self,
+        over: &'syntax Over<'syntax>,
+        name: &'syntax Name<'syntax>,
+        from: &compute::Expression,
+        element: &Type,
+    ) -> Option<Type> {
+        let around = std::mem::replace(&mut self.only_types, true);
+        let (variables, before) = (self.made.variables.len(), self.bound.len());
+        let sends = self.made.rule.as_ref().map(|rule| rule.elements.len());
+        self.bind(name, Some(Kind::Value(from.ty.clone())), Stands::Literal(from.clone()));
+        self.bind_variable(&over.element, element);
+        let (value, _) = self.apart(|checker| checker.block_value(&over.block, None, over.list.span));
+        self.bound.truncate(before);
+        self.made.variables.truncate(variables);
+        if let (Some(rule), Some(sends)) = (&mut self.made.rule, sends) {
+            rule.elements.truncate(sends);
+        }
+        self.only_types = around;
+        value.ok().and_then(|value| self.known_type(&value))
     }
 }

@@ -38,6 +38,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
                 }
                 checker.bound.push(binding);
             }
+            checker.given = checker.bound.len();
             for rule in &process.rules {
                 checker.rule(rule).ok();
             }

@@ -5,7 +5,7 @@
 
 use super::kind::Kind;
 use super::made::{End, read, value_of};
-use super::{Checked, Checker, Reported};
+use super::{Checked, Checker, Reported, Stands};
 use crate::ids as own_ids;
 use crate::syntax::{Expression, Foldt, Form};
 use flux_diagnostic::{Diagnostic, nearest};
@@ -53,8 +53,25 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         value: &'syntax Expression<'syntax>,
         wanted: &Type,
     ) -> Checked<compute::Expression> {
-        let value = self.value(value)?;
+        let value = match &value.form {
+            Form::Over(over) => self.over(over, Some(wanted), value.span)?,
+            _ => self.value(value)?,
+        };
         self.fits(value, wanted)
+    }
+
+    /// The same value, whose type is known.
+    pub(super) fn settled(&mut self, value: compute::Expression) -> Checked<compute::Expression> {
+        if self.typing().is_settled(&value) {
+            return Ok(value);
+        }
+        let error = Diagnostic::error(ids::EXPRESSION_TYPE, "the type of this is not known", value.span);
+        Err(self.report(error.help("say what it is: `let xs : [integer] = []`")))
+    }
+
+    /// The type of a value, where it is known.
+    pub(super) fn known_type(&self, value: &compute::Expression) -> Option<Type> {
+        self.typing().is_settled(value).then(|| value.ty.clone())
     }
 
     /// A value as one of the type `wanted`, which has all of its values.
@@ -91,7 +108,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             Form::Field(of, name) => return self.field(of, name).map(Typed::Value),
             Form::Element(two) => return self.element(two, span),
             Form::Call(name, arguments) => return self.call(name, arguments, span),
-            Form::Over(over) => return self.over(over, span).map(Typed::Value),
+            Form::Over(over) => return self.over(over, None, span).map(Typed::Value),
             Form::Foldt(foldt) => return self.foldt(foldt),
             Form::In(two) => return self.within(two, span).map(Typed::Value),
             Form::List(elements) => {
@@ -121,6 +138,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         let (_, own) = name.parts();
         if let Some(binding) = self.find(own).cloned() {
             return match binding.kind.clone() {
+                _ if let Stands::Literal(literal) = binding.stands => Ok(Typed::Value(literal)),
                 Some(Kind::Value(ty)) => Ok(Typed::Value(read(self.variable_of(&binding.stands), &ty, name.span))),
                 Some(other) => Ok(Typed::Other(other, binding.end())),
                 None => Err(Reported),
@@ -235,6 +253,10 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         let (typed, list) = (self.value(value), self.value(of));
         let (typed, list) = (typed?, list?);
         let wanted = match list.ty.kind() {
+            // Of an empty list nothing is known, and it has nothing.
+            _ if !self.typing().is_settled(&list) => {
+                return Ok(compute::Expression { term: Term::Truth(false), ty: truth(), span });
+            }
             TypeKind::List(element) => element.clone(),
             TypeKind::Map(key, _) => key.clone(),
             _ => {

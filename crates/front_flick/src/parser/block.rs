@@ -40,12 +40,16 @@ impl<'text> Parser<'text, '_> {
         }
     }
 
-    /// `"let" NAME "=" expression`
+    /// `"let" NAME [ ":" type ] "=" expression`
     fn assignment(&mut self) -> Parsed<Statement<'text>> {
         self.bump();
         let name = self.name("a name", format_args!("after `let`"), LET)?;
+        let ty = match self.take(TokenKind::Colon) {
+            Some(_) => Some(self.ty(format_args!("after `let {} :`", name.text))?),
+            None => None,
+        };
         self.expect(TokenKind::Equals, format_args!("after `let {}`", name.text), LET)?;
-        Ok(Statement::Let(name, self.expression()?))
+        Ok(Statement::Let(name, ty, self.expression()?))
     }
 
     /// `expression`, `expression ":=" expression`, or `expression "=>" step { "=>" step }`

@@ -1,6 +1,6 @@
 //! What the parser says of mistakes: headline, mark and help of each.
 
-use super::{Parsed, Parser, Reported};
+use super::{Parsed, Parser, Reported, STARTERS};
 use crate::ids as own_ids;
 use flux_diagnostic::Diagnostic;
 use flux_front_flux::ids;
@@ -20,6 +20,18 @@ impl<'text> Parser<'text, '_> {
             self.report(diagnostic);
         }
         Err(Reported)
+    }
+
+    /// Reports a declaration that does not begin in the first column; it is read nevertheless.
+    pub(super) fn check_first_column(&mut self) {
+        let next = self.next();
+        if self.column == 0 || !STARTERS.contains(&self.spelling(next)) {
+            return;
+        }
+        let headline = format!("`{}` is not in the first column", self.spelling(next));
+        let error = Diagnostic::error(own_ids::INDENTATION, headline, next.span);
+        self.report(error.help("declarations are not indented: begin the line with it"));
+        self.has_mistake = false;
     }
 
     /// Fails because something else should be here; `place` says where: "after `let`", and `help` what to write, unless

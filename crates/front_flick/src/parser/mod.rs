@@ -61,6 +61,7 @@ pub fn parse<'text>(file: FileId, text: &'text str, diagnostics: &mut Diagnostic
     parser.check_tabs();
     while parser.next().kind != TokenKind::End {
         parser.begin(parser.next_column());
+        parser.check_first_column();
         match parser.declaration() {
             Ok(declaration) => syntax.declarations.push(declaration),
             Err(Reported) => parser.skip_declaration(),

@@ -195,12 +195,17 @@ impl Typing<'_> {
 
     /// `expression`, unless nothing says of what type it is.
     pub fn settle(self, expression: Expression) -> Typed {
-        match is_unsettled(&expression) {
+        match !self.is_settled(&expression) {
             true => {
                 mistake(expression.span, "the type of this is not known", "declare the type: `let x : list<text> = …;`")
             }
             false => Ok(expression),
         }
+    }
+
+    /// Whether the type of a value is known.
+    pub fn is_settled(self, expression: &Expression) -> bool {
+        !is_unsettled(expression)
     }
 
     /// Two values joined.
@@ -234,6 +239,10 @@ impl Typing<'_> {
         let (is_left, is_right) = (is_number(&left.ty), is_number(&right.ty));
         if is_left && is_right {
             return self.meet(operator.symbol(), left, right);
+        }
+        if adds && is_unsettled(&left) && is_list(&right.ty) && !is_unsettled(&right) {
+            let wanted = right.ty.clone();
+            return Ok([self.coerce(left, &wanted)?, right]);
         }
         if adds && (is_string(&left.ty) || is_list(&left.ty)) {
             let wanted = left.ty.clone();
