@@ -118,18 +118,22 @@ class changed_value final : public flux::state_change
     const Key key_;
 };
 
-/// Notes the change that `make()` makes of what has this key, which gives what was there.
+/// Makes a change of what has this key: `make(before)` says whether there was one, and what was there. If the change
+/// may have to be undone it is noted.
 template <class Key, class Value, class Make>
-void change(flux::soft_table<Key, Value> &in, const Key &key, Make make)
+bool change(flux::soft_table<Key, Value> &in, const Key &key, Make make)
 {
     flux::state_changes *const changes = flux::running_flow->changes();
+    std::optional<Value> before;
     if (changes == nullptr) {
-        make();
-        return;
+        return make(before);
     }
     auto noted = std::make_unique<changed_value<Key, Value>>(in, key);
-    noted->before = make();
-    changes->add(std::move(noted));
+    const bool was_made = make(noted->before);
+    if (was_made) {
+        changes->add(std::move(noted));
+    }
+    return was_made;
 }
 
 /// The nodes of these names.
@@ -148,14 +152,10 @@ template <class Key, class Value>
 int put(bool may_be_new, bool may_be_there, flux::soft_table<Key, Value> &in, const Key &key, const Value &value)
 {
     const flux::moment now = flux::running_io().last_look();
-    if (!may_be_new || !may_be_there) {
-        const bool is_there = in.get(key, now).has_value();
-        if (is_there ? !may_be_there : !may_be_new) {
-            return is_there ? EEXIST : ENOENT;
-        }
-    }
-    change(in, key, [&] { return in.put(key, value, now); });
-    return 0;
+    const bool was_put = change(in, key, [&](std::optional<Value> &before) {
+        return in.put_where(may_be_new, may_be_there, key, value, now, before);
+    });
+    return was_put ? 0 : may_be_new ? EEXIST : ENOENT;
 }
 
 template <class Key, class Value>
@@ -181,13 +181,14 @@ int Delete(std::size_t table, std::size_t most, long kept_ms, const Key &key, Va
 {
     auto &in = table_of<Key, Value>(table, most, kept_ms);
     const flux::moment now = flux::running_io().last_look();
-    std::optional<Value> taken;
-    change(in, key, [&] { return taken = in.take(key, now); });
-    if (!taken.has_value()) {
-        return ENOENT;
-    }
-    value = std::move(*taken);
-    return 0;
+    const bool was_there = change(in, key, [&](std::optional<Value> &before) {
+        before = in.take(key, now);
+        if (before.has_value()) {
+            value = *before;
+        }
+        return before.has_value();
+    });
+    return was_there ? 0 : ENOENT;
 }
 
 template <class Key, class Value>

@@ -25,7 +25,7 @@ struct message_limits {
     layer_of layer = nullptr;
 };
 
-// What follows is for sources: in a node behind one each of these functions fails with EPERM, because a source keeps its
+// Functions for sources. In a node behind a source each of them fails with EPERM, because a source keeps its
 // connections for itself.
 
 /// As the nodes of these names, perhaps over a layer.

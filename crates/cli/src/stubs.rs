@@ -94,7 +94,7 @@ impl<'a> There<'a> {
 fn bind(arguments: &Stubs, program: &mut Program, sources: &[NodeSource], terminal: &Terminal) -> Result<Options> {
     let name = program.compilation.program().map(|model| model.name.clone()).unwrap_or_default();
     let directory = files::parent(&program.path).join("build").join(name);
-    let flags = links::flags(links::of(program));
+    let flags = links::flags(&links::of(program));
     let compiler = bind_functions::Compiler { command: &arguments.cxx, flags: &flags, directory: &directory };
     if bind_functions::is_asked(program, sources) {
         files::create_directory(&directory)?;

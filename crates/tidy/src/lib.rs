@@ -59,6 +59,7 @@ pub const RULES: &[Rule] = &[
     Rule { name: "every_path_a_document_names_exists", check: rules::documents::paths },
     Rule { name: "the_reference_is_of_the_headers", check: rules::reference::check },
     Rule { name: "the_table_of_calls_is_the_runtimes", check: rules::calls::check },
+    Rule { name: "a_standard_function_needs_no_constraint", check: rules::constraints::check },
     Rule { name: "every_diagnostic_has_a_page", check: rules::diagnostics::check },
     Rule { name: "an_include_is_a_path_on_disk", check: rules::includes::check },
     Rule { name: "every_file_opens_with_what_it_is", check: rules::essays::check },

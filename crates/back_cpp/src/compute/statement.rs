@@ -165,6 +165,10 @@ impl<'a> Writer<'a> {
         }
         let value = match moves {
             true => Cpp::name("std::move").call(vec![self.value(value)]),
+            // Of the assignment of a literal g++ 12 warns where it inlines it (GCC bug 105329).
+            false if matches!(value.term, Term::Text(_)) && !value.ty.is_dynamic() => {
+                Cpp::name(value.ty.cpp()).call(vec![self.value(value)])
+            }
             // What is assigned to a text may be a part of a message.
             false if is_sequence_of_bytes(&value.ty) => self.look(value),
             false => self.value(value),

@@ -30,8 +30,24 @@ const PACKAGES: [(&str, &str); 6] = [
     ("stdc++fs", "g++"),
 ];
 
-/// The libraries of a program, and of its modules.
-pub fn of(program: &Program) -> &[Link] {
+/// The libraries of a program, and of its modules: each once.
+pub fn of(program: &Program) -> Vec<Link> {
+    let mut found: Vec<Link> = vec![];
+    for link in all(program) {
+        if !found.iter().any(|known| known.library == link.library) {
+            found.push(link.clone());
+        }
+    }
+    found
+}
+
+/// Those that the file of this name names: its C++ is compiled with what they say.
+pub fn of_file(program: &Program, name: &str) -> Vec<String> {
+    let is_there = |link: &&Link| program.sources.file(link.span.file).is_some_and(|file| file.name == name);
+    all(program).iter().filter(is_there).map(|link| link.library.clone()).collect()
+}
+
+fn all(program: &Program) -> &[Link] {
     program.compilation.program().map_or(&[], |model| &model.links)
 }
 

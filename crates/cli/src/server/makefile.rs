@@ -30,8 +30,8 @@ pub struct Parts<'a> {
     pub links: &'a [Link],
     /// The sources of the nodes.
     pub sources: &'a [NodeSource],
-    /// The standard modules that have C++, as their files are called: `tcp`.
-    pub modules: &'a [&'a str],
+    /// The standard modules that have C++, as their files are called, `tcp`, each with the libraries that it names.
+    pub modules: &'a [(&'a str, Vec<String>)],
     /// What flux has written.
     pub generated: &'a [GeneratedFile],
     /// Whether the sources are written for the compiler of 2006.
@@ -44,7 +44,12 @@ const STACK_PROBES: &str = "-fstack-clash-protection";
 /// How a shared object for a host is compiled, in which calls go straight to what they name.
 const SHARED_FLAGS: &str = "-fPIC -fno-semantic-interposition";
 
+/// The file in the folder of the build that says how objects are compiled. It changes if that does. If the server is
+/// only linked otherwise it does not, and the objects are kept.
+pub const COMPILATION: &str = "compilation";
+
 /// What is to be compiled, and how.
+#[derive(Clone)]
 pub struct Plan {
     name: String,
     /// What is built.
@@ -55,8 +60,9 @@ pub struct Plan {
     cxx: String,
     flags: Vec<String>,
     libraries: Vec<String>,
-    /// Those that the program names.
+    /// Those that the program names, and with which flags their headers are found.
     links: Vec<String>,
+    link_cflags: String,
     /// Where headers are looked for beside the runtime.
     folders: String,
     objects: Vec<Object>,
@@ -68,6 +74,7 @@ pub struct Plan {
     headers: Vec<String>,
 }
 
+#[derive(Clone)]
 struct Object {
     name: String,
     source: String,
@@ -75,22 +82,26 @@ struct Object {
 }
 
 /// A standard module, which is compiled as one file.
+#[derive(Clone)]
 pub struct Module {
     /// `tcp`.
     pub name: String,
     /// Both in the folder of the build.
     pub source: String,
     pub object: String,
+    /// The libraries that it names.
+    pub links: Vec<String>,
 }
 
 impl Module {
-    fn new(name: &str) -> Self {
+    fn new((name, links): &(&str, Vec<String>)) -> Self {
         let file = |ending: &str| format!("{WHOLE}/{name}.{ending}");
-        Self { name: name.to_owned(), source: file("cpp"), object: file("o") }
+        Self { name: (*name).to_owned(), source: file("cpp"), object: file("o"), links: links.clone() }
     }
 }
 
 /// What is compiled in the place of a source, or included in it.
+#[derive(Clone)]
 struct Copied {
     of: String,
     path: String,
@@ -135,7 +146,7 @@ impl Plan {
         let libraries = arguments.libraries.iter().map(|library| format!("-l{library}")).collect();
         let (cc, cxx, flags) = (arguments.cc.clone(), arguments.cxx.clone(), flags(arguments));
         let links = parts.links.iter().map(|link| link.library.clone()).collect();
-        let modules = parts.modules.iter().map(|name| Module::new(name)).collect();
+        let modules = parts.modules.iter().map(Module::new).collect();
         let generated_object = format!("{name}.flux.o");
         let runtime = || runtime_library::key(&cxx, &flags.join(" "));
         let shared = arguments.shared.then(runtime).transpose()?.map(|key| format!("{key:016x}"));
@@ -149,6 +160,7 @@ impl Plan {
             flags,
             libraries,
             links,
+            link_cflags: links::flags(parts.links).join(" "),
             folders,
             objects,
             modules,
@@ -192,14 +204,19 @@ impl Plan {
         }
     }
 
-    /// The libraries that the program names.
-    pub fn links(&self) -> &[String] {
-        &self.links
-    }
-
     /// What is compiled, the author's own first.
     pub fn objects(&self) -> Vec<&str> {
         self.objects.iter().map(|object| object.name.as_str()).chain([self.generated_object.as_str()]).collect()
+    }
+
+    /// What the file [`COMPILATION`] says: the Makefile without libraries, and what headers of these take.
+    pub fn compilation(&self) -> String {
+        let unlinked = Self { links: vec![], libraries: vec![], ..self.clone() };
+        format!(
+            "# How objects are compiled: they are compiled again if this changes.\n{}\n{}",
+            self.link_cflags,
+            unlinked.makefile()
+        )
     }
 
     /// The whole text.
@@ -238,7 +255,7 @@ HEADERS = {headers}
 \t@echo '  link  $@'
 \t@$(CXX) $(FLAGS){link_flags} -pthread $(LDFLAGS) -o $@ $(OBJECTS) $(MODULES){library} $(LDLIBS){runtime_ldlibs}
 
-{generated_object}: {name}.flux.cpp Makefile $(HEADERS)
+{generated_object}: {name}.flux.cpp {COMPILATION} $(HEADERS)
 \t@echo '  compile  $<'
 \t@{compile_generated}
 
@@ -291,7 +308,11 @@ runtime/libflux.a:
         let objects: Vec<_> = self.modules.iter().map(|module| module.object.as_str()).collect();
         match objects.is_empty() {
             true => String::new(),
-            false => format!("{MODULE_VARIABLES}MODULES = {}\n", objects.join(" ")),
+            false => {
+                let with_links = self.modules.iter().filter(|module| !module.links.is_empty());
+                let links = with_links.map(|module| format!("LINKS_OF_{} = {}\n", module.name, module.links.join(" ")));
+                format!("{MODULE_VARIABLES}{}MODULES = {}\n", links.collect::<String>(), objects.join(" "))
+            }
         }
     }
 
@@ -322,7 +343,7 @@ runtime/libflux.a:
             Language::CppOf2006 => compile_2006("CXX", "CXX_WAYS", "CXXFLAGS_2006", &folder),
         };
         let source = copy.map_or(source, |copy| &copy.path);
-        format!("{target}: {source} Makefile $(HEADERS)\n\t@echo '  compile  $<'\n\t@{command}\n\n")
+        format!("{target}: {source} {COMPILATION} $(HEADERS)\n\t@echo '  compile  $<'\n\t@{command}\n\n")
     }
 
     fn is_of_2006(&self) -> bool {
@@ -335,16 +356,18 @@ pub fn target(arguments: &Build, name: &str) -> String {
     if arguments.shared { format!("{name}.so") } else { name.to_owned() }
 }
 
-/// How standard modules are compiled: with nothing of the author's in sight. A debugger looks for their sources in
+/// How standard modules are compiled: with nothing of the author's in sight, and for the libraries that each names in
+/// LINKS_OF_ and its name. A debugger looks for their sources in
 /// HOME_OF_ and their name; that is this folder, unless the object is kept elsewhere.
 const MODULE_VARIABLES: &str = "\
 # The standard modules. HOME_OF_ and a module's name say where a debugger will find its sources.
-MODULE_CPPFLAGS = -iquote. -Inodes -I$(dir $(FLUX_LIBRARY))include $(LINKS_CPPFLAGS) \\
+MODULE_CPPFLAGS = -iquote. -Inodes -I$(dir $(FLUX_LIBRARY))include \\
+    $(foreach one,$(LINKS_OF_$(*F)),$(call linked,$(one),--cflags,)) \\
     -ffile-prefix-map=$(CURDIR)=$(or $(HOME_OF_$(*F)),$(CURDIR))
 ";
 
 const MODULE_RULE: &str = "\
-nodes/whole/%.o: nodes/whole/%.cpp Makefile $(HEADERS)
+nodes/whole/%.o: nodes/whole/%.cpp compilation $(HEADERS)
 \t@echo '  compile  std.$*'
 \t@$(CXX) $(MODULE_CPPFLAGS) $(CXXFLAGS) -MMD -MP -c -o $@ $<
 

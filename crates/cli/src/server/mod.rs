@@ -50,7 +50,7 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     let runtime = directory.join("runtime");
     files::create_directory(&directory)?;
     runtime_library::write_sources(&runtime)?;
-    let linked = links::of(&program).to_vec();
+    let linked = links::of(&program);
     links::require(&program, &arguments.cxx, &arguments.cflags(), terminal)?;
     let flags = [arguments.cflags(), links::flags(&linked)].concat();
     let compiler = bind_functions::Compiler { command: &arguments.cxx, flags: &flags, directory: &directory };
@@ -64,7 +64,7 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     program.show(&diagnostics, Notes::Hidden, terminal)?;
     let generated = generate(&program, &options)?;
     let (folders, links) = (modules.folders(&directory, &home), linked.as_slice());
-    let compiled = modules.compiled();
+    let compiled = modules.compiled(&program);
     let parts = makefile::Parts {
         folders: &folders,
         links,
@@ -112,6 +112,12 @@ fn write_generated(plan: &Plan, directory: &Path, parts: &makefile::Parts<'_>) -
     if parts.is_of_2006 {
         write_if_changed(&directory.join(SCRIPT_NAME), SCRIPT)?;
     }
+    write_makefile(plan, directory)
+}
+
+/// Writes the Makefile, and beside it what objects depend on.
+fn write_makefile(plan: &Plan, directory: &Path) -> Result {
+    write_if_changed(&directory.join(makefile::COMPILATION), &plan.compilation())?;
     write_if_changed(&directory.join("Makefile"), &plan.makefile())
 }
 
@@ -165,7 +171,7 @@ fn make_server(
     let (mut is_made, mut said) = make(arguments, directory, &plan.objects(), terminal)?;
     if is_made && parts.is_of_2006 && returns::add(&said, directory, parts.sources, terminal)? {
         plan = Plan::new(arguments, name, directory, parts)?;
-        write_if_changed(&directory.join("Makefile"), &plan.makefile())?;
+        write_makefile(&plan, directory)?;
         (is_made, said) = make(arguments, directory, &plan.objects(), terminal)?;
     }
     if !is_made {

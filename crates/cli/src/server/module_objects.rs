@@ -42,7 +42,7 @@ pub fn cached(
     let wanted = plan.modules().iter().map(|module| {
         let texts = texts(directory, &module.source);
         let mut hasher = DefaultHasher::new();
-        (runtime, plan.is_shared(), plan.links(), &texts).hash(&mut hasher);
+        (runtime, plan.is_shared(), &module.links, &texts).hash(&mut hasher);
         let name = format!("{}{:016x}", cache::MODULE, hasher.finish());
         Wanted { module, texts, home: cache.join(&name), name }
     });

@@ -2,6 +2,7 @@
 //! one.
 
 use super::files::{absolute, parent, write_if_changed};
+use super::links;
 use super::sources::read;
 use crate::failure::{Failure, Result};
 use crate::program::Program;
@@ -45,10 +46,10 @@ impl Modules {
         self.standard.iter().any(|name| *name == format!("std.{namespace}"))
     }
 
-    /// The standard ones that have C++, as their files are called: `tcp`.
-    pub fn compiled(&self) -> Vec<&str> {
+    /// The standard ones that have C++, as their files are called, `tcp`, each with the libraries that it names.
+    pub fn compiled(&self, program: &Program) -> Vec<(&str, Vec<String>)> {
         let has_cpp = |name: &&String| !sources_of(name).is_empty();
-        self.standard.iter().filter(has_cpp).map(|name| stem(name)).collect()
+        self.standard.iter().filter(has_cpp).map(|name| (stem(name), links::of_file(program, name))).collect()
     }
 
     /// Adds the C++ of the user's own modules to `sources`, unless it is among them. Where there is C alone it is

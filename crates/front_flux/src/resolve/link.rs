@@ -7,14 +7,20 @@ use flux_diagnostic::Diagnostic;
 use flux_ir::program::Link;
 
 impl Resolver<'_, '_, '_> {
-    /// Each library once, where it is first named.
+    /// Each library of a file once, where it is first named there.
     pub(super) fn resolve_links(&mut self) {
         let syntax = self.syntax;
         for statement in &syntax.statements {
             let Statement::Link(syntax::Link { library, span }) = statement else { continue };
             if !is_name(library) {
                 self.report_library(library, *span);
-            } else if !self.scope.program.links.iter().any(|link| link.library == *library) {
+            } else if !self
+                .scope
+                .program
+                .links
+                .iter()
+                .any(|link| link.library == *library && link.span.file == span.file)
+            {
                 self.scope.program.links.push(Link { library: library.clone(), span: *span });
             }
         }

@@ -3,6 +3,7 @@
 pub mod assertions;
 pub mod calls;
 pub mod clocks;
+pub mod constraints;
 pub mod dependencies;
 pub mod diagnostics;
 pub mod documents;
