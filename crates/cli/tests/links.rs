@@ -56,6 +56,28 @@ fn a_server_is_linked_with_what_its_program_and_its_modules_name() {
     assert!(text(&server.stdout).starts_with("7\n"), "{}", text(&server.stdout));
 }
 
+/// Also of a standard module, which is kept beside the folder of the build.
+#[test]
+fn another_library_is_linked_and_nothing_is_compiled() {
+    let folder = project("another");
+    let program = |more: &str| {
+        let text = format!("use std.timer;\nsource every 1s => Tick;\nTick = timer.Wait(1);\n{PROGRAM}{more}");
+        std::fs::write(folder.join("roots.flux"), text).unwrap();
+    };
+    let build = || {
+        let built = flux(&folder, &["build", "--debug", "roots.flux", "root.cpp"]);
+        assert!(built.status.success(), "{}", text(&built.stderr));
+        text(&built.stderr)
+    };
+    program("");
+    let first = build();
+    assert_eq!(first.matches("Compiling ro").count(), 2, "{first}");
+    program("link \"pthread\";\n");
+    let second = build();
+    assert!(!second.contains("Compiling") && second.contains("Linking"), "{second}");
+    assert!(makefile(&folder).contains("\nLINKS = uring m pthread\n"), "{}", makefile(&folder));
+}
+
 #[test]
 fn a_library_that_is_missing_is_named_before_anything_is_compiled() {
     let folder = project("missing");

@@ -251,7 +251,7 @@ OBJECTS = {objects}
 {modules}\
 HEADERS = {headers}
 
-{target}: $(OBJECTS) $(MODULES){library}
+{target}: $(OBJECTS) $(MODULES){library} Makefile
 \t@echo '  link  $@'
 \t@$(CXX) $(FLAGS){link_flags} -pthread $(LDFLAGS) -o $@ $(OBJECTS) $(MODULES){library} $(LDLIBS){runtime_ldlibs}
 
