@@ -73,9 +73,9 @@ fun nothing : () -> (integer)
   let none : [integer] = []
   let turned = fold on [1, 2, 3] from [] as acc, x: [x] + acc
   let distinct = fold on [4, 5, 4] from [] as acc, x: if x in acc: acc else: acc + [x]
-  len(none) + turned[0] - 3 + distinct[1] - 5 + len(distinct) - 2 + long()
+  len(none) + turned[0] - 3 + distinct[1] - 5 + len(distinct) - 2 + slow()
 
-fun long : () -> (integer)
+fun slow : () -> (integer)
   let xs = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
   fold on xs from 0 as all, x:
     all + fold on xs from 0 as some, y:
