@@ -1,7 +1,10 @@
 //! The command line.
 
+use crate::failure::Failure;
 use crate::terminal::Color;
+use clap::error::{ContextKind, ErrorKind};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::error::Error as _;
 use std::path::PathBuf;
 
 /// Checks, builds and runs concurrent servers: functions in C or C++, how requests flow through them, and what
@@ -15,6 +18,23 @@ pub struct Arguments {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+impl Arguments {
+    /// Reads the command line. Does not return where it asks for help, or is no command.
+    pub fn read() -> Result<Self, Failure> {
+        Self::try_parse().map_err(|error| {
+            let (flag, value) = (error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidValue));
+            match (error.kind(), flag, value, error.source()) {
+                (ErrorKind::ValueValidation, Some(flag), Some(value), Some(reason)) => {
+                    let flag = flag.to_string();
+                    let flag = flag.split_whitespace().next().unwrap_or_default();
+                    Failure::usage(format!("`{flag} {value}`: {reason}"))
+                }
+                _ => error.exit(),
+            }
+        })
+    }
 }
 
 /// What to do.
@@ -151,8 +171,8 @@ pub struct Build {
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub format: MessageFormat,
     /// How many compilers run at once [default: the number of CPUs].
-    #[arg(long, short, value_name = "NUMBER")]
-    pub jobs: Option<usize>,
+    #[arg(long, short, value_name = "NUMBER", allow_hyphen_values = true, value_parser = number::<u32>(1, 1024))]
+    pub jobs: Option<u32>,
     /// Write the C++ and the Makefile, but do not compile them.
     #[arg(long)]
     pub generate_only: bool,
@@ -313,7 +333,7 @@ pub struct Sim {
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
     /// Find the load up to which 99 % of the flows take no longer than this: a time as 100ms.
-    #[arg(long, value_name = "TIME", conflicts_with_all = ["rate", "clients", "plot"])]
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["rate", "clients", "plot"], allow_hyphen_values = true)]
     pub p99: Option<String>,
 }
 
@@ -332,7 +352,8 @@ pub struct Advise {
     #[command(flatten)]
     pub server: Simulated,
     /// How much less a node is to take, in percent.
-    #[arg(long, default_value_t = 10, value_name = "PERCENT", value_parser = clap::value_parser!(u32).range(1..=90))]
+    #[arg(long, default_value_t = 10, value_name = "PERCENT", allow_hyphen_values = true,
+          value_parser = number::<u32>(1, 90))]
     pub faster: u32,
     /// Try it on the running server with this admin interface, too: all else is slowed down there, in every second
     /// slice of 250 ms, as if the node took so much less.
@@ -342,7 +363,8 @@ pub struct Advise {
     #[arg(long = "node", value_name = "NODE", value_delimiter = ',', requires = "live")]
     pub nodes: Vec<String>,
     /// With --live: how many slices for each node.
-    #[arg(long, default_value_t = 40, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(4..=1000))]
+    #[arg(long, default_value_t = 40, value_name = "NUMBER", allow_hyphen_values = true,
+          value_parser = number::<u32>(4, 1000))]
     pub slices: u32,
     /// Print one JSON object a change.
     #[arg(long)]
@@ -400,7 +422,8 @@ pub struct Top {
     #[arg(value_name = "ADDRESS")]
     pub address: String,
     /// How many seconds to look at.
-    #[arg(long, short, default_value = "1", value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, short, default_value = "1", value_name = "SECONDS", allow_hyphen_values = true,
+          value_parser = real(0.1, 3600.0, "seconds, from 0.1 to 3600"))]
     pub interval: f64,
     /// Look once.
     #[arg(long)]
@@ -410,16 +433,21 @@ pub struct Top {
     pub json: bool,
 }
 
-/// A time to wait, in seconds.
-fn seconds(text: &str) -> Result<f64, String> {
-    let seconds = text.parse().ok().filter(|seconds| (0.1..=3600.0).contains(seconds));
-    seconds.ok_or_else(|| "write seconds, from 0.1 to 3600".to_owned())
+/// Reads a whole number within bounds, for a flag.
+fn number<T: TryFrom<u64>>(least: u64, most: u64) -> impl Fn(&str) -> Result<T, String> + Clone {
+    move |text: &str| {
+        let read = text.parse().ok().filter(|number| (least..=most).contains(number));
+        let read = read.and_then(|number| T::try_from(number).ok());
+        read.ok_or_else(|| format!("write a whole number from {least} to {most}"))
+    }
 }
 
-/// How fast something is, beside 1.
-fn speed(text: &str) -> Result<f64, String> {
-    let speed = text.parse().ok().filter(|speed| (0.001..=1000.0).contains(speed));
-    speed.ok_or_else(|| "write a factor, from 0.001 to 1000".to_owned())
+/// Reads a number within bounds, for a flag; `what` says what it is.
+fn real(least: f64, most: f64, what: &'static str) -> impl Fn(&str) -> Result<f64, String> + Clone {
+    move |text: &str| {
+        let read = text.parse().ok().filter(|number| (least..=most).contains(number));
+        read.ok_or_else(|| format!("write {what}"))
+    }
 }
 
 /// A server that is simulated, and what comes to it.
@@ -439,19 +467,22 @@ pub struct Simulated {
     #[arg(long, value_name = "FILE")]
     pub profile: Option<PathBuf>,
     /// How many CPUs the machine has.
-    #[arg(long, value_delimiter = ',', default_value = "1", value_name = "NUMBER,…",
-          value_parser = clap::value_parser!(u32).range(1..=4096))]
+    #[arg(long, value_delimiter = ',', default_value = "1", value_name = "NUMBER,…", allow_hyphen_values = true,
+          value_parser = number::<u32>(1, 4096))]
     pub cpus: Vec<u32>,
     /// How fast its CPUs are: 2 where they take half as long for what a node computes as the estimates say, or the
     /// profile. Waits stay as they are.
-    #[arg(long, default_value = "1", value_name = "FACTOR", value_parser = speed)]
+    #[arg(long, default_value = "1", value_name = "FACTOR", allow_hyphen_values = true,
+          value_parser = real(0.001, 1000.0, "a factor, from 0.001 to 1000"))]
     pub cpu_speed: f64,
     /// The machine's kernel keeps CPUs idle where it can: `sched_vcpu_pack` is in its /proc/cmdline, as in some virtual
     /// machines. Threads that are woken come to the CPU of who wakes them then.
     #[arg(long)]
     pub vcpu_pack: bool,
     /// How many flows come in a second, independent of each other.
-    #[arg(long, value_delimiter = ',', value_name = "NUMBER,…", conflicts_with = "clients")]
+    #[arg(long, value_delimiter = ',', value_name = "NUMBER,…", conflicts_with = "clients",
+          allow_hyphen_values = true,
+          value_parser = real(f64::MIN_POSITIVE, 1e9, "how many flows come in a second, for instance 100"))]
     pub rate: Vec<f64>,
     /// Flows come as they have before: a file of their times, in seconds, one a line; faster or slower with --rate.
     #[arg(long, value_name = "FILE", conflicts_with = "clients")]
@@ -460,25 +491,26 @@ pub struct Simulated {
     #[arg(long, value_name = "SOURCE")]
     pub of: Option<String>,
     /// How many clients there are, each of which waits for its answer before its next request.
-    #[arg(long, value_delimiter = ',', value_name = "NUMBER,…",
-          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_delimiter = ',', value_name = "NUMBER,…", allow_hyphen_values = true,
+          value_parser = number::<u32>(1, 1_000_000))]
     pub clients: Vec<u32>,
     /// How long a client thinks between an answer and its next request: a time as in estimates.
-    #[arg(long, default_value = "0s", value_name = "TIME", requires = "clients")]
+    #[arg(long, default_value = "0s", value_name = "TIME", requires = "clients", allow_hyphen_values = true)]
     pub think: String,
     /// What runs the flows.
     #[arg(long, value_enum, default_value_t, value_name = "WHICH")]
     pub runtime: SimulatedRuntime,
     /// How many threads the pool or how many loops there are [default: pool: four times the CPUs, at least 16; event:
     /// the CPUs].
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=65536))]
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, value_parser = number::<u32>(1, 65536))]
     pub workers: Option<u32>,
     /// How many flows each of the ten runs of a point counts.
-    #[arg(long, default_value = "5000", value_name = "NUMBER",
-          value_parser = clap::value_parser!(u32).range(10..=100_000_000))]
+    #[arg(long, default_value = "5000", value_name = "NUMBER", allow_hyphen_values = true,
+          value_parser = number::<u32>(10, 100_000_000))]
     pub flows: u32,
     /// The seed of the random numbers: the same gives the same prediction.
-    #[arg(long, default_value = "1", value_name = "NUMBER")]
+    #[arg(long, default_value = "1", value_name = "NUMBER", allow_hyphen_values = true,
+          value_parser = number::<u64>(0, u64::MAX))]
     pub seed: u64,
 }
 

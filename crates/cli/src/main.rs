@@ -34,32 +34,15 @@ mod terminal;
 mod top;
 
 use arguments::{Arguments, Command};
-use clap::Parser as _;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    let terminal = terminal::Terminal::new(arguments.color);
-    let result = match arguments.command {
-        Command::Check(check) => check::check(&check, &terminal),
-        Command::Build(build) => server::build(&build, &terminal).map(|_| ()),
-        Command::Run(run) => run::run(&run, &terminal),
-        Command::Host(host) => host::host(&host, &terminal),
-        Command::Ir(ir) => ir::ir(&ir, &terminal),
-        Command::Graph(graph) => graph::graph(&graph, &terminal),
-        Command::Sim(sim) => sim::sim(&sim, &terminal),
-        Command::Profile(profile) => profile::profile(&profile),
-        Command::Top(top) => top::top(&top),
-        Command::Advise(advise) => advise::advise(&advise, &terminal),
-        Command::New(new) => new::new(&new, &terminal),
-        Command::Stubs(stubs) => stubs::stubs(&stubs, &terminal),
-        Command::Doctor(doctor) => doctor::doctor(&doctor),
-        Command::Completions(completions) => completions::completions(&completions),
-        Command::Cmake(cmake) => cmake::cmake(&cmake),
-        Command::Message(message) => message::message(&message, &terminal),
-        Command::Man(man) => man::man(&man),
-        Command::Fmt(fmt) => fmt::fmt(&fmt, &terminal),
-        Command::Explain(explain) => explain::explain(&explain),
+    let (result, terminal) = match Arguments::read() {
+        Ok(arguments) => {
+            let terminal = terminal::Terminal::new(arguments.color);
+            (run_command(arguments.command, &terminal), terminal)
+        }
+        Err(failure) => (Err(failure), terminal::Terminal::new(terminal::Color::Auto)),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -69,5 +52,29 @@ fn main() -> ExitCode {
             }
             failure.exit_code()
         }
+    }
+}
+
+fn run_command(command: Command, terminal: &terminal::Terminal) -> failure::Result {
+    match command {
+        Command::Check(check) => check::check(&check, terminal),
+        Command::Build(build) => server::build(&build, terminal).map(|_| ()),
+        Command::Run(run) => run::run(&run, terminal),
+        Command::Host(host) => host::host(&host, terminal),
+        Command::Ir(ir) => ir::ir(&ir, terminal),
+        Command::Graph(graph) => graph::graph(&graph, terminal),
+        Command::Sim(sim) => sim::sim(&sim, terminal),
+        Command::Profile(profile) => profile::profile(&profile),
+        Command::Top(top) => top::top(&top),
+        Command::Advise(advise) => advise::advise(&advise, terminal),
+        Command::New(new) => new::new(&new, terminal),
+        Command::Stubs(stubs) => stubs::stubs(&stubs, terminal),
+        Command::Doctor(doctor) => doctor::doctor(&doctor),
+        Command::Completions(completions) => completions::completions(&completions),
+        Command::Cmake(cmake) => cmake::cmake(&cmake),
+        Command::Message(message) => message::message(&message, terminal),
+        Command::Man(man) => man::man(&man),
+        Command::Fmt(fmt) => fmt::fmt(&fmt, terminal),
+        Command::Explain(explain) => explain::explain(&explain),
     }
 }

@@ -211,9 +211,6 @@ fn recorded(arguments: &Simulated) -> Result<Option<Recorded>> {
 }
 
 fn loads(arguments: &Simulated, recorded: Option<&Recorded>, flow: &Flow) -> Result<Vec<Load>> {
-    if let Some(rate) = arguments.rate.iter().find(|rate| !(rate.is_finite() && **rate > 0.0)) {
-        return Err(Failure::usage(format!("no load comes at {rate} flows a second: --rate takes numbers above 0")));
-    }
     let as_recorded = recorded.filter(|_| arguments.rate.is_empty()).map(Recorded::rate);
     let rates = arguments.rate.iter().copied().chain(as_recorded).map(Load::Rate);
     let loads: Vec<_> = rates.chain(arguments.clients.iter().map(|clients| Load::Clients(*clients))).collect();

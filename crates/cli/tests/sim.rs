@@ -152,7 +152,8 @@ fn a_call_that_is_wrong_says_what_to_write() {
     let with = |more: &[&str]| sim(&folder, &[&["thumbs.flux", "--estimates", "thumbs.estimates"], more].concat());
     for (arguments, message) in [
         (&[][..], "say what load comes: --rate 100 (flows a second), or --clients 20"),
-        (&["--rate", "0"], "no load comes at 0 flows a second: --rate takes numbers above 0"),
+        (&["--rate", "0"], "`--rate 0`: write how many flows come in a second, for instance 100"),
+        (&["--rate", "-1"], "`--rate -1`: write how many flows come in a second, for instance 100"),
         (&["--clients", "2", "--think", "1"], "`1` is no time: write --think 100ms, or 'exponential(100ms)'"),
         (&["--rate", "1", "-e", "Compres=1ms"], "`Compres` is nothing of this program; did you mean `Compress`?"),
     ] {

@@ -2,6 +2,7 @@
 //! functions that the headers declare. For the last question the C++ compiler is run once for all functions; it is not
 //! run if the sources define every function with the structs of nodes.
 
+use super::compilers;
 use super::files::{parent, write_if_changed};
 use super::interface_2006;
 use super::modules::Modules;
@@ -17,7 +18,6 @@ use flux_ir::name::Name;
 use flux_toolchain::definitions::Definition;
 use flux_toolchain::node_source::NodeSource;
 use flux_toolchain::{misfits, missing_headers};
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -113,11 +113,9 @@ fn ask(file: &Path, folders: &[PathBuf], compiler: &Compiler<'_>, flags: &[&str]
     folders.iter().for_each(|folder| _ = command.arg("-I").arg(folder));
     command.arg("-I").arg(compiler.directory);
     command.arg("-I").arg(compiler.directory.join("runtime/include")).arg(file);
-    let output = command.env("LC_ALL", "C").output().map_err(|error| match error.kind() {
-        ErrorKind::NotFound => {
-            Failure::usage(format!("the C++ compiler `{}` is not installed: apt-get install g++", compiler.command))
-        }
-        _ => Failure::usage(format!("cannot start {}: {}", compiler.command, plain(&error))),
-    })?;
+    compilers::require_cpp(compiler.command)?;
+    let output = command.env("LC_ALL", "C").output();
+    let output =
+        output.map_err(|error| Failure::usage(format!("cannot start {}: {}", compiler.command, plain(&error))))?;
     Ok(String::from_utf8_lossy(&output.stderr).into_owned())
 }

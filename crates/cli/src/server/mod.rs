@@ -3,6 +3,7 @@
 
 pub mod bind_functions;
 mod cache;
+pub mod compilers;
 pub mod files;
 mod host_executable;
 pub mod interface_2006;
@@ -47,6 +48,7 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     let directory = arguments.build_dir.clone().unwrap_or_else(|| home.join("build").join(&folder));
     let modules = Modules::of(&program);
     let (sources, is_of_2006) = node_sources(arguments, &mut program, &modules, &directory)?;
+    require_compilers(arguments, &sources)?;
     let runtime = directory.join("runtime");
     files::create_directory(&directory)?;
     runtime_library::write_sources(&runtime)?;
@@ -102,6 +104,18 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     files::copy(&server, output)?;
     terminal.progress("Built", &output.display().to_string());
     Ok(output.clone())
+}
+
+/// Fails where a compiler is missing that the build needs.
+fn require_compilers(arguments: &Build, sources: &[NodeSource]) -> Result {
+    if arguments.generate_only {
+        return Ok(());
+    }
+    compilers::require_cpp(&arguments.cxx)?;
+    match sources.iter().any(|source| source.is_c) {
+        true => compilers::require_c(&arguments.cc),
+        false => Ok(()),
+    }
 }
 
 /// Writes what flux generates into the folder of the build.
@@ -222,7 +236,8 @@ pub fn generate(program: &Program, options: &Options) -> Result<Vec<GeneratedFil
 
 /// Makes what is asked for, its progress shown as it comes. Whether all was made, and what the compilers said.
 fn make(arguments: &Build, directory: &Path, asked: &[&str], terminal: &Terminal) -> Result<(bool, String)> {
-    let jobs = arguments.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |number| number.get()));
+    let cpus = || std::thread::available_parallelism().map_or(1, |number| number.get());
+    let jobs = arguments.jobs.map_or_else(cpus, |jobs| jobs as usize);
     let mut command = Command::new("make");
     // By lines, so that what is compiled is shown while it is, and what compilers say is still not mixed.
     command.arg("-C").arg(directory).args(["--no-print-directory", "--output-sync=line"]).arg(format!("-j{jobs}"));

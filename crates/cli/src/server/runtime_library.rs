@@ -2,6 +2,7 @@
 //! has several names (`c++` for CMake, `g++`) is one.
 
 use super::cache;
+use super::compilers;
 use super::files::write_if_changed;
 use super::makefile::RUNTIME;
 use crate::arguments::Build;
@@ -70,27 +71,16 @@ pub fn cached(arguments: &Build, flags: &str, terminal: &Terminal) -> Result<Pat
 
 /// All that a built runtime depends on.
 pub fn key(cxx: &str, flags: &str) -> Result<u64> {
-    let version = Command::new(cxx).arg("--version").output().map_err(|error| match error.kind() {
-        ErrorKind::NotFound => {
-            Failure::usage(format!("the C++ compiler `{cxx}` is not installed: apt-get install g++"))
-        }
-        _ => Failure::usage(format!("cannot start {cxx}: {}", plain(&error))),
-    })?;
+    compilers::require_cpp(cxx)?;
+    let version = Command::new(cxx).arg("--version").output();
+    let version = version.map_err(|error| Failure::usage(format!("cannot start {cxx}: {}", plain(&error))))?;
     let version = String::from_utf8_lossy(&version.stdout);
     let mut hasher = DefaultHasher::new();
-    (env!("CARGO_PKG_VERSION"), file_of(cxx), flags, RUNTIME, without_name(&version, cxx)).hash(&mut hasher);
+    (env!("CARGO_PKG_VERSION"), compilers::file_of(cxx), flags, RUNTIME, without_name(&version, cxx)).hash(&mut hasher);
     for (path, bytes) in flux_runtime::files() {
         (path, bytes).hash(&mut hasher);
     }
     Ok(hasher.finish())
-}
-
-/// The file that is run by this name; the name itself where that is not found.
-fn file_of(program: &str) -> PathBuf {
-    let folders = std::env::var_os("PATH").filter(|_| !program.contains('/')).unwrap_or_default();
-    let named = std::env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file());
-    let named = named.unwrap_or_else(|| PathBuf::from(program));
-    named.canonicalize().unwrap_or(named)
 }
 
 /// What a compiler says of its version, without the name that it was called by.
