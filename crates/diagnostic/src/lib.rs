@@ -132,6 +132,11 @@ impl Diagnostics {
         self.all.append(&mut more.all);
     }
 
+    /// Keeps those of which this holds.
+    pub fn retain(&mut self, holds: impl FnMut(&Diagnostic) -> bool) {
+        self.all.retain(holds);
+    }
+
     /// How many are of this severity.
     pub fn count(&self, severity: Severity) -> usize {
         self.all.iter().filter(|one| one.severity == severity).count()

@@ -6,7 +6,7 @@ pub mod ids;
 
 use flux_diagnostic::{Diagnostic, Diagnostics, Severity};
 use flux_front::link::link;
-use flux_front::{Front, Library, ReadFile};
+use flux_front::{Front, Library, ReadFile, front_of};
 use flux_front_flick::FlickFront;
 use flux_front_flux::FluxFront;
 use flux_ir::flow::Flow;
@@ -51,6 +51,18 @@ pub fn compile_from(
     file: FileId,
     read: &mut ReadFile<'_>,
 ) -> Compilation {
+    let mut result = compile_all(fronts, sources, file, read);
+    let has_nodes = |file: FileId| {
+        let front = sources.file(file).and_then(|file| front_of(fronts, &file.name));
+        front.is_none_or(|front| front.has_nodes())
+    };
+    let is_note = |one: &Diagnostic| one.severity == Severity::Note;
+    result.diagnostics.retain(|one| !is_note(one) || has_nodes(one.primary.span.file));
+    result
+}
+
+/// As [`compile_from`], with all that there is to say of nodes.
+fn compile_all(fronts: &[&dyn Front], sources: &mut SourceMap, file: FileId, read: &mut ReadFile<'_>) -> Compilation {
     let mut result = Compilation::default();
     let diagnostics = &mut result.diagnostics;
 

@@ -34,6 +34,12 @@ pub trait Front: Sync {
     /// What its files end in, without the point: `flux`.
     fn extension(&self) -> &'static str;
 
+    /// Whether its authors write nodes and edges. Otherwise what the compiler finds out about these is not for them: it
+    /// would name nodes that nobody has written.
+    fn has_nodes(&self) -> bool {
+        true
+    }
+
     /// The modules that a file uses, in order. What else is in the text, and what is wrong in it, is for
     /// [`Self::read`].
     fn uses(&self, file: FileId, text: &str) -> Vec<Use>;
@@ -76,7 +82,7 @@ pub(crate) fn stem(path: &str) -> String {
 }
 
 /// The notation of the file at `path`, by its ending.
-pub(crate) fn front_of<'f>(fronts: &[&'f dyn Front], path: &str) -> Option<&'f dyn Front> {
+pub fn front_of<'f>(fronts: &[&'f dyn Front], path: &str) -> Option<&'f dyn Front> {
     let ending = Path::new(path).extension()?;
     fronts.iter().copied().find(|front| ending == front.extension())
 }

@@ -31,6 +31,10 @@ impl Front for FlickFront {
         "flick"
     }
 
+    fn has_nodes(&self) -> bool {
+        false
+    }
+
     fn uses(&self, file: FileId, text: &str) -> Vec<Use> {
         let syntax = parser::parse(file, text, &mut Diagnostics::new());
         let used = syntax.declarations.iter().filter_map(|declaration| match declaration {

@@ -146,15 +146,26 @@ impl<'text> Parser<'text, '_> {
 
     fn process_line(&mut self, process: &mut Process<'text>) -> Parsed<()> {
         let start = self.peek().span;
+        let before = (process.rules.is_empty(), process.block.is_empty());
         match self.spelling(self.peek()) {
             "local" => process.locals.push(self.state("local")?),
+            "global" if self.second().kind == TokenKind::Word => {
+                let headline = "a `global` stands in a `proc`, which has `local` state";
+                let error = Diagnostic::error(ids::UNEXPECTED_TOKEN, headline, start);
+                self.report(
+                    error.help("write `local` for the state of one run, or declare it above the `proc` for all"),
+                );
+                process.locals.push(self.state("global")?);
+            }
             "|" => process.rules.push(self.rule()?),
             _ => {
                 let statement = self.statement()?;
                 process.block.push(statement);
             }
         }
-        if !process.rules.is_empty() && !process.block.is_empty() {
+        // It is said where the second kind begins.
+        let is_mixed = !process.rules.is_empty() && !process.block.is_empty();
+        if is_mixed && (before.0 || before.1) {
             let headline = format!("`{}` has rules and statements", process.name.text);
             let error = Diagnostic::error(ids::UNEXPECTED_TOKEN, headline, start);
             let help = "rules say what is done with each message, statements what is done once: write `|` before a \
