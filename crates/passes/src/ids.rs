@@ -30,6 +30,8 @@ pub const EACH_ELEMENT: Id = Id("each-element");
 pub const EACH_CARRIED: Id = Id("each-carried");
 /// More constants than a node has inputs.
 pub const TOO_MANY_CONSTANTS: Id = Id("too-many-constants");
+/// A step without the constant that its first input takes.
+pub const MISSING_CONSTANT: Id = Id("missing-constant");
 /// A constant for an input of another type.
 pub const CONSTANT_TYPE: Id = Id("constant-type");
 /// A key whose values cannot be keys.

@@ -29,6 +29,8 @@ pub enum Fact {
     Acyclic,
     /// No name is a slip of the pen.
     Spelled,
+    /// No step lacks a constant, where that is plain.
+    ConstantsThere,
     /// Every signature is known.
     Typed,
     /// Constants are for inputs that there are, and of their kind.
@@ -115,12 +117,23 @@ const fn rewrite<T>(
 use Fact::*;
 
 /// The passes over a program. What they establish together, [`LOWERING`] requires.
-pub const PROGRAM_PASSES: [Pass<Program>; 18] = [
+pub const PROGRAM_PASSES: [Pass<Program>; 19] = [
     check("check_messages", checks::check_messages::check_messages, &[Resolved], &[MessagesRead]),
     check("check_message_shapes", checks::check_message_shapes::check_message_shapes, &[Resolved], &[MessagesChoose]),
     check("check_cycles", checks::check_cycles::check_cycles, &[Resolved], &[Acyclic]),
     check("check_slips", checks::check_slips::check_slips, &[Resolved, Acyclic], &[Spelled]),
-    rewrite("infer_signatures", rewrites::infer_signatures::infer_signatures, &[Acyclic, Spelled], &[Typed]),
+    check(
+        "check_missing_constants",
+        checks::check_missing_constants::check_missing_constants,
+        &[Resolved, Acyclic],
+        &[ConstantsThere],
+    ),
+    rewrite(
+        "infer_signatures",
+        rewrites::infer_signatures::infer_signatures,
+        &[Acyclic, Spelled, ConstantsThere],
+        &[Typed],
+    ),
     check("check_constants", checks::check_constants::check_constants, &[Typed], &[ConstantsFit]),
     check("check_options", checks::check_options::check_options, &[Typed], &[]),
     check("check_keys", checks::check_keys::check_keys, &[Typed], &[KeysFit]),

@@ -1,5 +1,5 @@
-//! Looks for options that no node is given. Requires: resolved. Establishes: nothing; notes options that are given to
-//! no step, no source and no deadline. If `init` does not read them either, their flags have no effect.
+//! Looks for options that no node is given. Requires: resolved. Establishes: nothing; remarks on options that are given
+//! to no step, no source and no deadline. They have no effect unless the program's `init` reads them.
 
 use crate::analyses::mentions::applications;
 use crate::ids;
@@ -20,11 +20,9 @@ pub fn check_options(program: &Program, diagnostics: &mut Diagnostics) {
         .chain(computed(program))
         .collect();
     for (_, option) in program.options.iter().filter(|(id, _)| !used.contains(id)) {
-        let name = option.name.own();
-        let headline = format!("no node uses the option `{}`: only the program's `init` can read it", option.name);
-        let note = Diagnostic::note(ids::UNUSED_OPTION, headline, option.span);
-        diagnostics
-            .push(note.help(format!("if `init` does not read it, give it to a step, `Node({name})`, or to a source")));
+        // Whether `init` reads it is not known here, so this is a remark: there may be nothing to do.
+        let headline = format!("no step takes the option `{}`: only the program's `init` can read it", option.name);
+        diagnostics.push(Diagnostic::note(ids::UNUSED_OPTION, headline, option.span));
     }
 }
 

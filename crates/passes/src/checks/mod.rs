@@ -9,6 +9,7 @@ pub mod check_handlers;
 pub mod check_keys;
 pub mod check_message_shapes;
 pub mod check_messages;
+pub mod check_missing_constants;
 pub mod check_options;
 pub mod check_replicable;
 pub mod check_sessions;

@@ -9,6 +9,7 @@ use crate::analyses::fit::{Misfit, show, show_names, show_one};
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics, Mark, nearest};
 use flux_ir::program::{NodeId, Parameter, Program};
+use flux_ir::types::Type;
 use flux_source::Span;
 use std::collections::HashMap;
 
@@ -43,10 +44,18 @@ pub fn spoiled(
             let differs = given.iter().zip(taken).position(|(one, other)| one.name != other.name);
             (sides.permuted(edge, given, taken), differs.unwrap_or(0))
         }
+        Misfit::Part(_) if is_renamed(edge, given, taken) => (sides.lack(edge, given, taken, 0), given.len()),
         Misfit::Part(place) => (sides.mismatch(edge, given, taken, place), place),
         Misfit::Lacks(place) => (sides.lack(edge, given, taken, place), given.len().max(place)),
     };
     sides.spoiled(error, edge, given, taken, place)
+}
+
+/// Whether the one value that a step takes is among several that are given, under another name.
+fn is_renamed(edge: &Edge, given: &[Parameter], taken: &[Parameter]) -> bool {
+    let [taken] = taken else { return false };
+    let is_step = matches!(edge.kind, EdgeKind::Enter | EdgeKind::Pass);
+    is_step && given.len() > 1 && given.iter().filter(|value| value.ty == taken.ty).count() == 1
 }
 
 /// What may be wrong about an edge that does not fit.
@@ -189,6 +198,11 @@ impl Sides {
                 let (node, input, value) = (self.taker.trim_matches('`'), &lacking.name, &one.name);
                 format!("if `{value}` is meant, rename it to `{input}`, or write `{node}({input}: {value})`")
             }
+            // The last input of a handler is the code of the error.
+            _ if place + 1 == taken.len() && lacking.ty == Type::error_code() && lacking.name == "error" => format!(
+                "let an earlier step give it, or handle an error: `handle error Node => {};`",
+                self.taker.trim_matches('`')
+            ),
             _ => format!("let an earlier step give `{}`, or make it an input of the flow", show_one(lacking)),
         })
     }
