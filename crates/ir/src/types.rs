@@ -37,7 +37,7 @@ mod declared;
 mod facts;
 
 pub use declared::{Declared, TypeNames};
-pub use facts::{can_be_key, is_ordered, unordered_map};
+pub use facts::{can_be_key, is_ordered, unordered_map, written_fields};
 
 use crate::arena::Arena;
 use crate::message::MessageId;
@@ -55,7 +55,7 @@ pub struct Type(Arc<Known>);
 #[derive(Debug)]
 struct Known {
     kind: TypeKind,
-    /// As the author wrote it, without the array suffix.
+    /// As the author wrote it, the names of modules with points, without the array suffix.
     written: String,
     /// As C++ spells it, without the array suffix.
     spelling: String,
@@ -222,10 +222,10 @@ impl Type {
         Self(Arc::new(Known { kind, written, spelling, array: String::new() }))
     }
 
-    fn foreign(spelling: &str, array: &str) -> Self {
-        let (written, array) = (spelling.to_owned(), array.to_owned());
-        let kind = TypeKind::Foreign(Form::of(spelling));
-        Self(Arc::new(Known { kind, spelling: written.clone(), written, array }))
+    fn foreign(written: &str, array: &str) -> Self {
+        let spelling = in_namespaces(written);
+        let kind = TypeKind::Foreign(Form::of(&spelling));
+        Self(Arc::new(Known { kind, written: written.to_owned(), spelling, array: array.to_owned() }))
     }
 
     /// What it is.
@@ -396,6 +396,26 @@ impl Type {
     pub fn declare(&self, name: &str) -> String {
         declaration(&self.0.written, name, &self.0.array)
     }
+}
+
+/// The C++ spelling of a type that is written with the points of modules: `http::request` of `http.request`.
+fn in_namespaces(written: &str) -> String {
+    let begins_word = |letter: char| letter.is_alphabetic() || letter == '_';
+    let mut spelling = String::with_capacity(written.len() + 1);
+    let mut letters = written.chars().peekable();
+    // Whether the letter before is of a name, and not of a number.
+    let mut in_name = false;
+    let mut in_word = false;
+    while let Some(letter) = letters.next() {
+        match letter {
+            '.' if in_name && letters.peek().is_some_and(|next| begins_word(*next)) => spelling.push_str("::"),
+            _ => spelling.push(letter),
+        }
+        let is_part = letter.is_alphanumeric() || letter == '_';
+        in_name = is_part && if in_word { in_name } else { begins_word(letter) };
+        in_word = is_part;
+    }
+    spelling
 }
 
 fn declaration(ty: &str, name: &str, array: &str) -> String {
@@ -676,6 +696,17 @@ mod tests {
         }
         assert_ne!(Type::new("text"), Type::new("bytes"), "though C++ knows no difference");
         assert_ne!(Type::new("int32"), Type::new("int"), "programs may rely on these being two");
+    }
+
+    #[test]
+    fn a_cpp_type_of_a_module_keeps_its_points_and_is_a_namespace_in_cpp() {
+        let (here, cpp) = (Type::new("const http.request *"), Type::new("const http::request *"));
+        assert_eq!(here, cpp);
+        assert_eq!((here.to_string().as_str(), here.cpp()), ("const http.request *", "const http::request *"));
+        assert_eq!(Type::new("std::vector<http.field>").cpp(), "std::vector<http::field>");
+        for ty in ["std::function<void (...)>", "box<1.5>", "box<1.f>"] {
+            assert_eq!(Type::new(ty).cpp(), ty);
+        }
     }
 
     #[test]

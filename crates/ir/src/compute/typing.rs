@@ -7,8 +7,8 @@ use super::{BecomesValue, Comprehension, Expression, Operator, Term, becomes_val
 use crate::arena::Arena;
 use crate::error_code::Code;
 use crate::message::{FieldId, Message, MessageId, field_type};
-use crate::program::{TypeBody, TypeDeclaration};
-use crate::types::{Float, Integer, Type, TypeKind};
+use crate::program::{TypeBody, TypeDeclaration, TypeId};
+use crate::types::{Float, Integer, Type, TypeKind, written_fields};
 use flux_source::Span;
 
 /// Why there is no such expression.
@@ -188,9 +188,21 @@ impl Typing<'_> {
                 "take its value, which fails if it has none: `value(…)`".to_owned()
             }
             (_, TypeKind::Bool) if is_number(found) => "compare it: `… != 0`".to_owned(),
+            (_, TypeKind::Record(id) | TypeKind::Enum(id)) => self.construction(*id, wanted),
             _ => format!("write {wanted:#}"),
         };
         mistake(expression.span, headline, help)
+    }
+
+    /// How a value of the record or the enumeration `ty` is written.
+    fn construction(self, id: TypeId, ty: &Type) -> String {
+        match self.types.find(id).map(|declared| &declared.body) {
+            Some(TypeBody::Record(fields)) => format!("make one: `{ty}({})`", written_fields(fields)),
+            Some(TypeBody::Enum(values)) => {
+                format!("write one of its values: `{ty}.{}`", values.first().map_or("…", String::as_str))
+            }
+            None => format!("write {ty:#}"),
+        }
     }
 
     /// `expression`, unless nothing says of what type it is.
@@ -246,7 +258,11 @@ impl Typing<'_> {
         }
         if adds && (is_string(&left.ty) || is_list(&left.ty)) {
             let wanted = left.ty.clone();
-            return Ok([self.settle(left)?, self.coerce(right, &wanted)?]);
+            let right = match *wanted.kind() == TypeKind::Text && is_number(&right.ty) {
+                true => return self.text_plus_number(&right, &wanted),
+                false => self.coerce(right, &wanted)?,
+            };
+            return Ok([self.settle(left)?, right]);
         }
         if adds && is_string(&right.ty) {
             let wanted = right.ty.clone();
@@ -260,6 +276,13 @@ impl Typing<'_> {
             false => "it takes integers",
         };
         mistake(culprit.span, headline, help)
+    }
+
+    /// The mistake of a number that is added to a text: it is not known whether a text or a number was to come of it.
+    fn text_plus_number<T>(self, number: &Expression, wanted: &Type) -> Result<T, Box<Mistake>> {
+        let ty = &number.ty;
+        let help = format!("write it as a text, `{wanted}(…)`, or read the number in the text before it, `{ty}(…)`");
+        mistake(number.span, format!("expected {wanted:#}, found {ty:#}"), help)
     }
 
     /// `c ? a : b`

@@ -2,7 +2,7 @@
 //! knows.
 
 use super::{Type, TypeKind, record_fields};
-use crate::program::{Program, TypeId};
+use crate::program::{Parameter, Program, TypeId};
 use std::collections::BTreeSet;
 
 /// Whether values of type `ty` can be keys of constraints, or parts of them: they have a number each that equal ones
@@ -29,6 +29,19 @@ pub fn unordered_map<'a>(program: &Program, ty: &'a Type) -> Option<&'a Type> {
         TypeKind::List(inner) | TypeKind::Optional(inner) => unordered_map(program, inner),
         _ => None,
     }
+}
+
+/// How a body writes a value of each of these fields, where that is known without the program: `fields: []`.
+pub fn written_fields<'a>(fields: impl IntoIterator<Item = &'a Parameter>) -> String {
+    let written = |field: &Parameter| {
+        let value = match field.ty.kind() {
+            TypeKind::List(_) | TypeKind::Map(..) => "[]",
+            TypeKind::Optional(_) => "none",
+            _ => "…",
+        };
+        format!("{}: {value}", field.name)
+    };
+    fields.into_iter().map(written).collect::<Vec<_>>().join(", ")
 }
 
 /// Whether `holds` of a type and of all that its values are made of, but for the records that were `seen`. The
