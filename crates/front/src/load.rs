@@ -118,6 +118,7 @@ impl<'f> Loader<'_, '_, 'f> {
         for wanted in front.uses(file, text) {
             let name = wanted.name();
             let Some(index) = self.module(path, &wanted) else {
+                missing.extend(self.meant(&wanted).map(|meant| stem_of_standard(&meant)));
                 missing.push(name);
                 continue;
             };
@@ -226,16 +227,24 @@ impl<'f> Loader<'_, '_, 'f> {
         false
     }
 
+    /// The standard module that was meant by the name of one that there is not.
+    fn meant(&self, wanted: &Use) -> Option<String> {
+        let Wanted::Standard { folder, name } = &wanted.module else { return None };
+        let path = folder.as_ref().map_or_else(|| name.clone(), |folder| format!("{folder}.{name}"));
+        let names = || self.library.standard.iter().map(|(name, _)| *name);
+        let is_in_standard = |name: &&str| *name == format!("{STANDARD}.{path}");
+        names().find(is_in_standard).or_else(|| nearest(&path, names())).map(str::to_owned)
+    }
+
     /// Reports that there is no standard module of this name.
     fn report_standard(&mut self, path: &str, wanted: &Use) {
         let names = || self.library.standard.iter().map(|(name, _)| *name);
         let stem = wanted.stem();
-        let is_in_standard = |name: &&str| *name == format!("{STANDARD}.{path}");
         let is_standard = match &wanted.module {
             Wanted::Standard { folder, name } => folder.as_ref().unwrap_or(name) == STANDARD,
             Wanted::File(_) => false,
         };
-        let help = match names().find(is_in_standard).or_else(|| nearest(path, names())) {
+        let help = match self.meant(wanted) {
             Some(meant) => format!("did you mean `{meant}`?"),
             None if is_standard => {
                 format!("there are {}", names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))
@@ -265,6 +274,11 @@ impl<'f> Loader<'_, '_, 'f> {
         }
         self.diagnostics.push(error.help("move what both need into a third module, which both use"));
     }
+}
+
+/// What a file calls the standard module of this name.
+fn stem_of_standard(name: &str) -> String {
+    name.strip_prefix(STANDARD).and_then(|rest| rest.strip_prefix('.')).unwrap_or(name).to_owned()
 }
 
 /// The path of `path` as the file at `user` has it, without `.` and, where that can be told, without `..`.

@@ -127,7 +127,8 @@ pub struct Scope<'run> {
     /// The module that the file is; none for the program's own.
     pub(crate) module: Option<ModuleId>,
     pub(crate) uses: &'run [Used],
-    /// What the file calls the modules that it wants and that were reported: nothing more is said of them.
+    /// What the file calls the modules that it wants and that were reported, and those that were meant: nothing more is
+    /// said of them.
     pub(crate) missing: &'run [String],
     /// The nodes that the file has of nodes with types.
     pub(crate) instances: HashMap<(Name, Vec<Type>), NodeId>,
@@ -248,7 +249,10 @@ impl Scope<'_> {
 
     /// Reports the module before `own`, which the file does not use; or that more stands before it, a `folder`.
     pub fn report_module(&mut self, folder: Option<&str>, module: &str, own: &str, span: Span) {
-        if self.missing.iter().any(|missing| missing == module) {
+        // What could not be read of this file may have said what it is: a state, for instance.
+        let unread = self.declared.unread.get(self.module().unwrap_or_default());
+        let may_be_declared = unread.is_some_and(|unread| unread.everything || unread.words.contains(module));
+        if may_be_declared || self.missing.iter().any(|missing| missing == module) {
             return;
         }
         // One module that is not used is one mistake, however many names it has.

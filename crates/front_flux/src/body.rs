@@ -11,6 +11,8 @@ pub struct Body<'text> {
     pub block: Vec<Statement<'text>>,
     /// What a predicate says.
     pub says: Option<Value<'text>>,
+    /// Whether it has a mistake that was reported, after which it is not known what it means.
+    pub is_wrong: bool,
     /// With the braces.
     pub span: Span,
 }

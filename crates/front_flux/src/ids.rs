@@ -84,6 +84,10 @@ ids! {
     UNKNOWN_FIELD = "unknown-field";
     /// A function in a body that is none of the language's.
     UNKNOWN_FUNCTION = "unknown-function";
+    /// A statement or an operator of another language.
+    FOREIGN_STATEMENT = "foreign-statement";
+    /// A `=` in a value.
+    MISPLACED_EQUALS = "misplaced-equals";
     /// A record that is not made of all its fields.
     RECORD_FIELDS = "record-fields";
     /// A variable that has no value on some way.

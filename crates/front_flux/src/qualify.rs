@@ -2,8 +2,8 @@
 //!
 //! A declaration of a module has the module's name before its own, `tcp.Listen`, wherever it is mentioned: in the
 //! module itself, where the prefix may be left out, and in files that use the module, perhaps under another name. The
-//! types of C++ are not known to Flux: those of a module are always written with its name, and become the C++ name,
-//! `tcp::Address`.
+//! types of C++ are not known to Flux: those of a module are always written with its name, `tcp.Address`.
+//! [`flux_ir::types`] says what C++ calls them.
 
 use crate::body::{Body, Form, Value, values_and_types_mut};
 use crate::cpp_type::type_name;
@@ -98,7 +98,8 @@ fn give_module(scope: &mut Scope<'_>, kind: Kind, name: &mut QualifiedName<'_>, 
     true
 }
 
-/// Makes `tcp.Address *` what C++ calls it: `tcp::Address *`; and so the types that the module itself declares.
+/// Gives the types of modules the names that they have in the whole program: `net.Address *` becomes `tcp.Address *`
+/// after `use std.tcp as net;`. The types that the module itself declares get its name, too.
 fn qualify_type(scope: &mut Scope<'_>, own_types: &HashSet<String>, ty: &mut String, span: Span) {
     if !ty.contains('.') && own_types.is_empty() {
         return;
@@ -128,7 +129,7 @@ fn qualify_type(scope: &mut Scope<'_>, own_types: &HashSet<String>, ty: &mut Str
                 }
             },
         }
-        made.push_str(&name.declared().joined("::"));
+        made.push_str(&name.declared().to_string());
     }
     made.push_str(rest);
     *ty = made;

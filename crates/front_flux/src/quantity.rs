@@ -58,6 +58,23 @@ pub fn read(spelling: &str, negative: bool) -> Result<Quantity, Fault> {
     Ok(Quantity { value, unit })
 }
 
+/// The unit that is meant by a word which is none, and how many of it the word means.
+pub fn meant(word: &str) -> Option<(&'static str, i64)> {
+    Some(match word.to_ascii_lowercase().as_str() {
+        "byte" | "bytes" => ("", 1),
+        "k" | "kb" | "kib" | "kilobytes" => ("k", 1),
+        "mb" | "mib" | "megabytes" => ("M", 1),
+        "g" | "gb" | "gib" | "gigabytes" => ("G", 1),
+        "ms" | "msec" | "msecs" | "millis" | "millisecond" | "milliseconds" => ("ms", 1),
+        "s" | "sec" | "secs" | "second" | "seconds" => ("s", 1),
+        "m" if word == "M" => ("M", 1),
+        "m" | "min" | "mins" | "minute" | "minutes" => ("m", 1),
+        "h" | "hour" | "hours" => ("m", 60),
+        "d" | "day" | "days" => ("m", 24 * 60),
+        _ => return None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,6 +95,15 @@ mod tests {
         assert_eq!(read("9223372036854775808", false), Err(Fault::TooLarge));
         assert_eq!(read("9007199254740992G", false), Err(Fault::TooLarge));
         assert_eq!(read(&"9".repeat(99), false), Err(Fault::TooLarge));
+    }
+
+    #[test]
+    fn words_mean_units() {
+        assert_eq!(
+            ["minutes", "M", "m", "KB", "hours"].map(meant).map(|meant| meant.unwrap()),
+            [("m", 1), ("M", 1), ("m", 1), ("k", 1), ("m", 60),]
+        );
+        assert_eq!(meant("most"), None);
     }
 
     #[test]

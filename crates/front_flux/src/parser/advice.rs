@@ -4,6 +4,7 @@
 //! it. What they most often mean by a token is looked for here, one place of the grammar after the other.
 
 use super::Parser;
+use crate::quantity;
 use crate::token::{STARTERS, TokenKind};
 use flux_diagnostic::nearest;
 use flux_ir::cpp_keyword::is_keyword;
@@ -37,17 +38,21 @@ pub(super) fn for_number(spelling: &str) -> String {
     if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return "numbers are whole: write a smaller unit, `1500ms` for one and a half seconds".to_owned();
     }
-    let meant = match unit.to_ascii_lowercase().as_str() {
-        "k" | "kb" | "kib" => "k",
-        "mb" | "mib" => "M",
-        "g" | "gb" | "gib" => "G",
-        "msec" | "millis" => "ms",
-        "s" | "sec" | "secs" | "seconds" => "s",
-        "min" | "mins" | "minutes" => "m",
-        "h" | "hours" | "d" | "days" => return "the largest unit of time is the minute: an hour is `60m`".to_owned(),
-        _ => return "the units are `k`, `M` and `G` for sizes, and `ms`, `s` and `m` for durations".to_owned(),
-    };
-    format!("did you mean `{digits}{meant}`?")
+    match in_units(digits, unit) {
+        Some((meant, true)) => format!("did you mean `{meant}`?"),
+        Some((meant, false)) => format!("the largest unit of time is the minute: write `{meant}`"),
+        None => UNITS.to_owned(),
+    }
+}
+
+/// The units of numbers.
+pub(super) const UNITS: &str = "the units are `k`, `M` and `G` for sizes, and `ms`, `s` and `m` for durations";
+
+/// A number with a word for its unit, as Flux writes it: `30m` for `30 minutes`; and whether there is such a unit.
+pub(super) fn in_units(digits: &str, word: &str) -> Option<(String, bool)> {
+    let (unit, factor) = quantity::meant(word)?;
+    let number = digits.parse::<i64>().ok()?.checked_mul(factor)?;
+    Some((format!("{number}{unit}"), factor == 1))
 }
 
 impl Parser<'_, '_> {

@@ -9,6 +9,12 @@ use crate::token::TokenKind;
 use flux_diagnostic::Diagnostic;
 use std::fmt::Arguments;
 
+/// What ends a statement, or a part of one.
+const ENDS: [TokenKind; 4] = [TokenKind::Semicolon, TokenKind::OpenBrace, TokenKind::CloseBrace, TokenKind::End];
+
+/// How many tokens are looked at to tell what a statement is.
+const LOOKED_AT: usize = 256;
+
 /// What may stand in a body.
 const STATEMENTS: &str = "the statements of a body are `let x = …;`, `x = …;`, `x[…] = …;`, `if … { … } else { … }`, \
                           `for x in … { … }` and `fail 404;`";
@@ -16,15 +22,15 @@ const STATEMENTS: &str = "the statements of a body are `let x = …;`, `x = …;
 impl<'text> Parser<'text, '_> {
     /// `body = "{" { statement } [ expression [ ";" ] ] "}"`; the last only where it `says` something, as a predicate.
     pub(super) fn body(&mut self, of: &QualifiedName<'text>, says: bool) -> Parsed<Body<'text>> {
-        self.in_body = true;
+        (self.in_body, self.body_is_wrong) = (true, false);
         let start = self.position;
         let open = self.bump();
-        let mut body = Body { block: vec![], says: None, span: open.span };
+        let mut body = Body { block: vec![], says: None, is_wrong: false, span: open.span };
         while self.take(TokenKind::CloseBrace).is_none() {
-            if self.at(TokenKind::End) {
+            if self.ends_body() {
                 return self.fail_unclosed(open, TokenKind::CloseBrace, format_args!("the body of `{}`", of));
             }
-            if says && !self.at_body_statement() {
+            if says && !self.at_foreign_word() && (!self.at_body_statement() || self.is_last_assignment()) {
                 body.says = Some(self.value()?);
                 self.take(TokenKind::Semicolon);
                 if self.take(TokenKind::CloseBrace).is_none() {
@@ -33,15 +39,116 @@ impl<'text> Parser<'text, '_> {
                 }
                 break;
             }
-            body.block.push(self.body_statement()?);
+            body.block.extend(self.body_statement_or_skip());
         }
+        body.is_wrong = self.body_is_wrong;
         body.span = self.span_from(start);
         self.in_body = false;
         Ok(body)
     }
 
+    /// Whether the body cannot go on: the file ends, or a line starts a statement of the program, perhaps after a `};`.
+    fn ends_body(&self) -> bool {
+        let is_semicolon = self.at(TokenKind::Semicolon) && self.previous().kind == TokenKind::CloseBrace;
+        let next = self.position + usize::from(is_semicolon);
+        let token = self.token(next);
+        token.kind == TokenKind::End || token.starts_line && self.looks_like_program_statement(next)
+    }
+
+    /// Whether the tokens at `position` can start a statement of the program, and none of a body.
+    fn looks_like_program_statement(&self, position: usize) -> bool {
+        let second = self.token(position + 1).kind;
+        let starts = match self.spelling(self.token(position)) {
+            "typedef" | "source" | "handle" | "atomic" | "include" | "link" | "use" | "option" | "using" | "record"
+            | "enum" | "state" => second != TokenKind::Equals,
+            _ => false,
+        };
+        let has_arrow = || {
+            let arrows = [TokenKind::FatArrow, TokenKind::Arrow];
+            self.first_of(position, &[&arrows[..], &ENDS].concat()).is_some_and(|(_, kind)| arrows.contains(&kind))
+        };
+        let may_be_flow = matches!(second, TokenKind::Equals | TokenKind::OpenParenthesis) && has_arrow();
+        (starts || may_be_flow) && self.looks_like_statement(position)
+    }
+
+    /// The first token of these kinds from `position` on, and its position. Only so many are looked at that no text
+    /// takes long.
+    fn first_of(&self, position: usize, kinds: &[TokenKind]) -> Option<(usize, TokenKind)> {
+        let mut next = (position..).take(LOOKED_AT).map(|position| (position, self.token(position).kind));
+        next.find(|(_, kind)| kinds.contains(kind))
+    }
+
+    /// Whether the assignment that comes is the last of the body: in a predicate `==` was meant.
+    fn is_last_assignment(&self) -> bool {
+        let is_assignment = self.second().kind == TokenKind::Equals;
+        is_assignment
+            && match self.first_of(self.position, &ENDS) {
+                Some((position, TokenKind::Semicolon)) => self.token(position + 1).kind == TokenKind::CloseBrace,
+                Some((_, kind)) => kind == TokenKind::CloseBrace,
+                None => false,
+            }
+    }
+
+    /// A statement of a body. One with a mistake, which is reported, is skipped: those after it are read.
+    fn body_statement_or_skip(&mut self) -> Option<Statement<'text>> {
+        let (start, depth) = (self.position, self.depth);
+        self.has_mistake = false;
+        if let Some(semicolon) = self.take(TokenKind::Semicolon) {
+            let error = Diagnostic::error(ids::UNEXPECTED_TOKEN, "this `;` ends no statement", semicolon.span);
+            self.report(error.help("remove it: a block ends with its `}` alone"));
+            return None;
+        }
+        let statement = self.body_statement().ok();
+        if statement.is_none() {
+            self.body_is_wrong = true;
+            self.depth = depth;
+            self.skip_body_statement(start);
+        }
+        // What ends the statement of the program is said only where the body is right.
+        self.has_mistake |= self.body_is_wrong;
+        statement
+    }
+
+    /// Whether a line starts another statement, of the body or of the program.
+    fn starts_another(&self) -> bool {
+        let starts = || self.at_body_statement() || self.looks_like_program_statement(self.position);
+        self.peek().starts_line && starts()
+    }
+
+    /// Skips what is left of a statement of a body that started at `start`: up to its `;`, past its block, or up to
+    /// what can only come after it.
+    fn skip_body_statement(&mut self, start: usize) {
+        let failed_at = self.position;
+        let (mut open_braces, mut open_parentheses) = (0_usize, 0_usize);
+        self.position = start;
+        loop {
+            let token = self.peek();
+            let has_failed = self.position >= failed_at;
+            match token.kind {
+                TokenKind::End => return,
+                // The `;` in `for (int i = 0; …)` end nothing.
+                TokenKind::OpenParenthesis => open_parentheses += 1,
+                TokenKind::CloseParenthesis => open_parentheses = open_parentheses.saturating_sub(1),
+                TokenKind::OpenBrace => (open_braces, open_parentheses) = (open_braces + 1, 0),
+                TokenKind::CloseBrace if open_braces == 0 => return,
+                TokenKind::CloseBrace => open_braces -= 1,
+                TokenKind::Word if open_braces == 0 && self.position > failed_at && self.starts_another() => return,
+                _ => {}
+            }
+            self.bump();
+            let is_end = match token.kind {
+                TokenKind::Semicolon => open_parentheses == 0,
+                TokenKind::CloseBrace => !self.at_word("else") && !self.at(TokenKind::Semicolon),
+                _ => false,
+            };
+            if is_end && open_braces == 0 && has_failed {
+                return;
+            }
+        }
+    }
+
     /// Whether a statement comes, and not a value.
-    fn at_body_statement(&self) -> bool {
+    pub(super) fn at_body_statement(&self) -> bool {
         let (word, second) = (self.spelling(self.peek()), self.second());
         if !self.at(TokenKind::Word) {
             return false;
@@ -58,7 +165,7 @@ impl<'text> Parser<'text, '_> {
     }
 
     /// The position after the bracket that closes the one which comes after the next token.
-    fn after_bracket(&self) -> usize {
+    pub(super) fn after_bracket(&self) -> usize {
         let (mut position, mut depth) = (self.position + 1, 0_usize);
         loop {
             match self.token(position).kind {
@@ -83,12 +190,11 @@ impl<'text> Parser<'text, '_> {
     }
 
     fn body_statement(&mut self) -> Parsed<Statement<'text>> {
-        if !self.at_body_statement() {
-            let help = match self.at_word("return") {
-                true => "a body assigns its outputs, `x = …;`, and fails by `fail 404;`; C++ belongs in a function",
-                false => STATEMENTS,
-            };
-            return self.fail_expecting("a statement", format_args!("in a body"), format_args!("{help}"));
+        if !self.at_body_statement() || self.at_foreign_for() {
+            if let Some(foreign) = self.foreign_statement()? {
+                return Ok(foreign);
+            }
+            return self.fail_expecting("a statement", format_args!("in a body"), format_args!("{STATEMENTS}"));
         }
         let is_assignment = self.second().kind == TokenKind::Equals;
         match self.spelling(self.peek()) {
@@ -117,16 +223,23 @@ impl<'text> Parser<'text, '_> {
                 }
             }
         };
-        if self.take(TokenKind::Semicolon).is_none() {
-            let help = match self.at(TokenKind::Equals) {
-                true => "compare values with `==`: only statements have a `=`",
-                false => {
-                    "every statement ends with `;`, and values are joined by `+`, `-`, `*`, `/`, `==`, `&&` and so on"
-                }
-            };
-            return self.fail_expecting("`;`", format_args!("after the value"), format_args!("{help}"));
-        }
+        self.end_body_statement()?;
         Ok(statement)
+    }
+
+    /// Takes the `;` of a statement of a body. Only the `;` is missing where the block ends, or a line starts another
+    /// statement.
+    pub(super) fn end_body_statement(&mut self) -> Parsed<()> {
+        if self.take(TokenKind::Semicolon).is_some() {
+            return Ok(());
+        }
+        let starts_statement = self.peek().starts_line && (self.at_body_statement() || self.at_foreign_word());
+        if self.at(TokenKind::CloseBrace) || starts_statement {
+            self.report_missing_semicolon(format_args!("after the value"));
+            return Ok(());
+        }
+        let help = "every statement ends with `;`, and values are joined by `+`, `-`, `*`, `/`, `==`, `&&` and so on";
+        self.fail_expecting("`;`", format_args!("after the value"), format_args!("{help}"))
     }
 
     /// `"let" ( NAME [ ":" type ] | "(" NAME { "," NAME } ")" ) "=" expression`
@@ -182,7 +295,9 @@ impl<'text> Parser<'text, '_> {
             return self.fail_expecting("`in`", place, help);
         }
         self.bump();
-        Ok((names, self.value()?))
+        let over = self.value()?;
+        self.refuse_range()?;
+        Ok((names, over))
     }
 
     /// `"fail" code`
@@ -234,16 +349,16 @@ impl<'text> Parser<'text, '_> {
     }
 
     /// `"{" { statement } "}"`
-    fn block(&mut self, what: &str) -> Parsed<Vec<Statement<'text>>> {
+    pub(super) fn block(&mut self, what: &str) -> Parsed<Vec<Statement<'text>>> {
         self.nest()?;
         let help = format_args!("write it in braces: `{{ … }}`");
         let open = self.expect(TokenKind::OpenBrace, format_args!("before {what}"), help)?;
         let mut block = vec![];
         while self.take(TokenKind::CloseBrace).is_none() {
-            if self.at(TokenKind::End) {
+            if self.ends_body() {
                 return self.fail_unclosed(open, TokenKind::CloseBrace, format_args!("{what}"));
             }
-            block.push(self.body_statement()?);
+            block.extend(self.body_statement_or_skip());
         }
         self.depth -= 1;
         Ok(block)

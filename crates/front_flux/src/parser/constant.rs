@@ -87,7 +87,7 @@ impl<'text> Parser<'text, '_> {
         let token = self.expect(TokenKind::Number, format_args!("after `-`"), help)?;
         let spelling = self.spelling(token);
         let (headline, help) = match quantity::read(spelling, negative) {
-            Ok(quantity) => return Ok(Some(quantity)),
+            Ok(quantity) => return Ok(Some(self.unit_apart(spelling, negative).unwrap_or(quantity))),
             Err(Fault::UnknownUnit) => {
                 (format!("`{spelling}` is not a number that Flux knows"), advice::for_number(spelling))
             }
@@ -101,6 +101,21 @@ impl<'text> Parser<'text, '_> {
         let span = self.span_from(start);
         self.report(Diagnostic::error(ids::BAD_NUMBER, headline, span).help(help));
         Ok(None)
+    }
+
+    /// The number, after which a unit stands apart, in a word of English: `30 minutes`, which is reported.
+    fn unit_apart(&mut self, digits: &str, negative: bool) -> Option<Quantity> {
+        let (number, word) = (self.previous().span, self.peek());
+        if word.kind != TokenKind::Word || word.starts_line {
+            return None;
+        }
+        let (meant, _) = advice::in_units(digits, self.spelling(word))?;
+        self.bump();
+        let span = number.to(word.span);
+        let written = self.text.get(span.range()).unwrap_or_default();
+        let headline = format!("`{written}` is written `{meant}`");
+        self.report(Diagnostic::error(ids::BAD_NUMBER, headline, span).help(advice::UNITS));
+        quantity::read(&meant, negative).ok()
     }
 
     /// The text of the string at `span`, its escapes resolved.

@@ -38,6 +38,7 @@ impl<'text> Parser<'text, '_> {
             if operator.strength() < strength {
                 break;
             }
+            self.refuse_meant_operator(tokens);
             for _ in 0..tokens {
                 self.bump();
             }
@@ -70,6 +71,10 @@ impl<'text> Parser<'text, '_> {
         let has_equals = adjoins && second.kind == TokenKind::Equals;
         let found = match first.kind {
             TokenKind::Equals if has_equals => (Operator::Equal, 2),
+            TokenKind::Equals | TokenKind::Word if self.in_body => match self.meant_operator() {
+                Some((operator, _)) => (operator, 1),
+                None => return Ok(None),
+            },
             TokenKind::Exclamation if has_equals => (Operator::Unequal, 2),
             TokenKind::Less if has_equals => (Operator::LessOrEqual, 2),
             TokenKind::Less => (Operator::Less, 1),
@@ -157,7 +162,7 @@ impl<'text> Parser<'text, '_> {
         Ok(form)
     }
 
-    fn at_range(&self) -> bool {
+    pub(super) fn at_range(&self) -> bool {
         (self.peek().kind, self.second().kind) == (TokenKind::Dot, TokenKind::Dot)
     }
 

@@ -15,6 +15,7 @@ mod constant;
 mod constraint;
 mod expression;
 mod flow;
+mod foreign;
 mod message;
 mod parameter;
 mod state;
@@ -53,6 +54,8 @@ pub fn parse<'text>(text: &'text str, mut tokens: Vec<Token>, diagnostics: &mut 
         in_body: false,
         in_message: false,
         has_mistake: false,
+        body_is_wrong: false,
+        output: None,
         diagnostics,
         lists: HashSet::new(),
         named_badly: HashSet::new(),
@@ -65,6 +68,7 @@ pub fn parse<'text>(text: &'text str, mut tokens: Vec<Token>, diagnostics: &mut 
         parser.in_body = false;
         parser.in_message = false;
         parser.has_mistake = false;
+        parser.body_is_wrong = false;
         match parser.statement() {
             Ok(statement) => parser.syntax.statements.push(statement),
             Err(Reported) => parser.skip_statement(start),
@@ -98,6 +102,10 @@ struct Parser<'text, 'run> {
     in_message: bool,
     /// Whether something was reported in the statement.
     has_mistake: bool,
+    /// Whether the open body has a mistake, after which it is not known what it means.
+    body_is_wrong: bool,
+    /// The first output of the node whose body is open, for advice.
+    output: Option<&'text str>,
     diagnostics: &'run mut Diagnostics,
     /// The lists of parameters that the text has a `using` for.
     lists: HashSet<&'text str>,
@@ -252,7 +260,10 @@ impl<'text> Parser<'text, '_> {
                 let help = self.advice_after_statement().unwrap_or(help);
                 return self.fail_expecting(expected, place, format_args!("{help}"));
             }
-            self.report_missing_semicolon(place);
+            // After a body that is wrong, what is missing may be in it.
+            if !self.body_is_wrong {
+                self.report_missing_semicolon(place);
+            }
         }
         Ok(self.span_from(start))
     }

@@ -183,6 +183,7 @@ impl<'text> Parser<'text, '_> {
         if !self.at(TokenKind::OpenBrace) {
             return self.fail_expecting("`{`", format_args!("after the input of `{}`", name), help);
         }
+        self.output = None;
         let body = self.body(&name, true)?;
         let place = format_args!("after the body of `{}`", name);
         let span = self.end_statement(start, "`;`", place, advice::END)?;
@@ -257,6 +258,7 @@ impl<'text> Parser<'text, '_> {
                 stack = self.stack_size()?.or(stack);
             }
         }
+        self.output = outputs.first().and_then(|output| self.text.get(output.name.span.range()));
         let body = if self.at(TokenKind::OpenBrace) { Some(self.body(&name, false)?) } else { None };
         let place = format_args!("after the declaration of `{}`", name);
         let span = self.end_statement(start, "`;`", place, self.advice_after_declaration())?;

@@ -7,7 +7,7 @@ use crate::syntax::{Name, QualifiedName};
 use flux_diagnostic::{Diagnostic, Id, nearest};
 use flux_ir::compute::{Dynamic, Expression, Function, Mistake, Term, error_code, integer, real, text};
 use flux_ir::program::{OptionKind, TypeBody, TypeId};
-use flux_ir::types::{Declared, Integer, Type, TypeKind, built_in_names};
+use flux_ir::types::{Declared, Integer, Type, TypeKind, built_in_names, written_fields};
 use flux_source::Span;
 
 impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
@@ -145,6 +145,9 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
         let help = match (enumerators, meant) {
             (Some(of), _) => format!("write the enumeration before it: `{of}.{word}`"),
             (None, Some(meant)) => format!("did you mean `{meant}`?"),
+            (None, None) if matches!(word.as_str(), "null" | "NULL" | "nullptr" | "nil" | "None") => {
+                "an optional without a value is `none`".to_owned()
+            }
             (None, None) => {
                 "values are inputs, variables of `let` and `for`, options, error codes, and fields of these".to_owned()
             }
@@ -176,6 +179,10 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
         name: &'syntax Name<'syntax>,
         names: &[String],
     ) -> Reported {
+        // Its declaration has a mistake, which was reported.
+        if self.resolver.wrong_fields.contains(&*name.text) {
+            return Reported;
+        }
         let id = if names.is_empty() { ids::EXPRESSION_TYPE } else { ids::UNKNOWN_FIELD };
         let may_suggest = self.resolver.may_suggest(&name.text);
         if let (true, Some(meant)) = (may_suggest, nearest(&name.text, names.iter().map(String::as_str))) {
@@ -272,6 +279,7 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
         let may_suggest = self.resolver.may_suggest(word);
         let meant = if may_suggest { nearest(word, names.iter().map(String::as_str)) } else { None };
         let help = match meant {
+            _ if word == "range" => "`for` iterates over a list; there are no ranges: write `[0, 1, 2]`".to_owned(),
             Some(meant) => format!("did you mean `{meant}`?"),
             None => {
                 let all: Vec<_> = Function::ALL.into_iter().map(|function| format!("`{}`", function.name())).collect();
@@ -328,12 +336,13 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
             }
         }
         result?;
-        let missing = fields.iter().zip(&values).filter(|(_, value)| value.is_none());
-        let missing: Vec<String> = missing.map(|(field, _)| field.name.clone()).collect();
-        if !missing.is_empty() {
-            let headline = format!("the record `{}` lacks {}", declared.name, listed(&missing));
+        let missing = || fields.iter().zip(&values).filter(|(_, value)| value.is_none()).map(|(field, _)| field);
+        let names: Vec<String> = missing().map(|field| field.name.clone()).collect();
+        if !names.is_empty() {
+            let headline = format!("the record `{}` lacks {}", declared.name, listed(&names));
             let error = Diagnostic::error(ids::RECORD_FIELDS, headline, span);
-            return Err(self.report(error.help("a record needs all its fields")));
+            let help = format!("a record needs all its fields: add `{}`", written_fields(missing()));
+            return Err(self.report(error.help(help)));
         }
         let values = values.into_iter().flatten().collect();
         let ty = Type::declared(self.resolver.scope.program, Declared::Record(id));

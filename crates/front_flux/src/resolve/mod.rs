@@ -54,6 +54,7 @@ pub fn resolve<'syntax>(syntax: &'syntax Syntax<'syntax>, scope: &mut Scope<'_>)
         flags: scope.program.options.iter().map(|(id, option)| (flag(&option.name), id)).collect(),
         declared: HashMap::new(),
         input_positions: HashMap::new(),
+        wrong_fields: HashSet::new(),
         reported: HashSet::new(),
         suggestions_left: SUGGESTION_LIMIT,
         scope,
@@ -87,6 +88,8 @@ struct Resolver<'syntax, 'run, 'scope> {
     declared: HashMap<NodeId, &'syntax Declaration<'syntax>>,
     /// The positions of the inputs of those nodes that have keys.
     input_positions: HashMap<NodeId, HashMap<String, usize>>,
+    /// The fields that have no type of the language, which was reported.
+    wrong_fields: HashSet<&'syntax str>,
     /// What was said of which name.
     reported: HashSet<(Id, declared::Name)>,
     suggestions_left: usize,
@@ -188,7 +191,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
                     let Some(id) = self.known_predicate(name) else { continue };
                     let computed = self.scope.program.predicates[id].computed();
                     let Some(input) = computed.map(|computed| computed.input.clone()) else { continue };
-                    if !done.insert(id) {
+                    if !done.insert(id) || body.is_wrong {
                         continue;
                     }
                     if body.says.is_none() {
@@ -207,7 +210,8 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
                 Statement::Declaration(Declaration { name, body: Some(body), .. }) => {
                     let Some(id) = self.known_node(name) else { continue };
                     let is_first = self.declared.get(&id).is_some_and(|first| first.name.span == name.span);
-                    if let (true, Some(signature)) = (is_first, self.scope.program.nodes[id].signature.clone()) {
+                    let signature = self.scope.program.nodes[id].signature.clone();
+                    if let (true, Some(signature)) = (is_first && !body.is_wrong, signature) {
                         let computation = self.body(name, (&signature.inputs, &signature.outputs), body);
                         self.scope.program.nodes[id].body = Body::Computed(computation.unwrap_or_default());
                     }

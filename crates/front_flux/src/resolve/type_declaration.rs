@@ -98,6 +98,13 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
                 self.report_duplicate(name, "field", of, first);
             } else if !ty.is_own() {
                 self.report_field_type(field, &ty, of);
+                match ty.integer() {
+                    // It is clear what was meant.
+                    Some(integer) => {
+                        found.push(Parameter { ty: integer.ty(), name: name.as_str().to_owned(), span: field.span })
+                    }
+                    None => _ = self.wrong_fields.insert(name.as_str()),
+                }
             } else {
                 found.push(Parameter { ty, name: name.as_str().to_owned(), span: field.span });
             }
