@@ -125,8 +125,8 @@ TEST(Pool, GrowsWhileAllItsThreadsWait)
     }
     const std::string said = testing::internal::GetCapturedStderr();
     // The source may have made only some of them by then.
-    const std::regex grows("flux: all 2 threads of the pool wait, 2 of them in Begin \\(sample.flux:2\\), and [1-5] flows "
-                           "or branches wait for a thread: the pool grows to [34] threads, of at most 8\n");
+    const std::regex grows("flux: all 2 threads of the pool wait, 2 of them in Begin \\(sample.flux:2\\), and [1-5] "
+                           "flows or branches wait for a thread: the pool grows to [34] threads, of at most 8\n");
     EXPECT_TRUE(std::regex_search(said, grows, std::regex_constants::match_continuous)) << said;
 }
 

@@ -1,6 +1,6 @@
 /// \file
-/// What is written to standard error while this exists. Unlike what GoogleTest captures, it can be read while more comes:
-/// no line is lost between two looks.
+/// What is written to standard error while this exists. Unlike what GoogleTest captures, it can be read while more
+/// comes: no line is lost between two looks.
 #pragma once
 
 #include <string>
