@@ -85,13 +85,17 @@ std::string condition()
     std::mutex lock;
     std::condition_variable signalled;
     bool is_so = false;
+    std::atomic<bool> has_looked = false;
     const std::jthread other = late([&] {
+        has_looked.wait(false);
         const std::lock_guard alone(lock);
         is_so = true;
         signalled.notify_one();
     });
     std::unique_lock guard(lock);
     const bool in_no_time = signalled.wait_for(guard, 20ms, [&] { return is_so; });
+    has_looked = true;
+    has_looked.notify_one();
     signalled.wait(guard, [&] { return is_so; });
     return in_no_time ? "too soon" : "signalled";
 }

@@ -400,26 +400,26 @@ fn a_browser_draws_the_graph_with_what_flows_take() {
 
 /// FLUX_PAGE_UPDATES times, as fast as they come, or with FLUX_PAGE_INTERVAL seconds between; one a second is usual.
 #[test]
-fn the_live_page_stays_quick_small_and_readable_under_load() {
+fn the_live_page_stays_small_and_readable_under_load() {
     let folder = support::folder("admin", "live_page");
     let asked = Asked::start(RUNTIMES[2]);
     let updates = std::env::var("FLUX_PAGE_UPDATES").unwrap_or_else(|_| "150".to_owned());
     let interval = std::env::var("FLUX_PAGE_INTERVAL").unwrap_or_else(|_| "0".to_owned());
-    let pause = std::time::Duration::from_secs_f64(interval.parse::<f64>().unwrap() / 10.0);
+    let pause_ms = interval.parse::<u64>().unwrap() * 100;
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/admin/live_page.py");
     let mut browser = Command::new("/usr/bin/python3");
     browser.arg(script).arg(format!("http://{}/graph", asked.address)).arg(&folder).args([&updates, &interval]);
     let mut browser = browser.stdout(std::process::Stdio::piped()).spawn().unwrap();
     while browser.try_wait().unwrap().is_none() {
         asked.say(&["a", "b", "wrong", "c"]);
-        std::thread::sleep(pause);
+        support::let_pass(pause_ms);
     }
     let seen = browser.wait_with_output().unwrap();
     assert!(seen.status.success());
     let seen: Value = serde_json::from_slice(&seen.stdout).unwrap();
-    // Script, styles and layout of one update, in milliseconds; then what a quarter of them left behind, and all.
-    assert!(seen["median_ms"].as_f64().unwrap() < 4.0, "{seen}");
-    // The rows of flows in progress come and go.
+    // For `make bench`: how long an update takes.
+    println!("{seen}");
+    // What a quarter of the updates left behind, and all. The rows of flows in progress come and go.
     let more = |what: &str| seen[what][1].as_f64().unwrap() - seen[what][0].as_f64().unwrap();
     assert!(more("heap_bytes") < 100_000.0 && more("nodes") < 60.0, "{seen}");
     // On a phone; and what fails has a mark, what nothing came to a line of dots, beside their colours.

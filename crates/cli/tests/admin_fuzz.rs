@@ -10,7 +10,6 @@ use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
 use support::{LIMIT, Server, text, wait_for};
 
 const PAGES: [&str; 11] = [
@@ -125,8 +124,8 @@ fn status(answer: &[u8], is_head: bool) -> Result<Option<u16>, &'static str> {
     status.map(Some).ok_or("no status")
 }
 
-/// Asks for so long.
-fn ask_wildly(server: &Path, seed: u64, time: Duration) -> u64 {
+/// Asks once in each round.
+fn ask_wildly(server: &Path, seed: u64, rounds: impl Iterator<Item = u64>) {
     let mut command = Command::new(server);
     let options = ["--listen=127.0.0.1:0", "--flux-admin=0", "--flux-runtime=event"];
     let mut server = Server::listening(command.args(options).env("UBSAN_OPTIONS", "halt_on_error=1"));
@@ -134,39 +133,31 @@ fn ask_wildly(server: &Path, seed: u64, time: Duration) -> u64 {
     let address = wait_for("the admin interface", || {
         server.said().lines().find_map(|line| line.strip_prefix(said)).map(str::to_owned)
     });
-    let (mut chance, begin, mut rounds) = (Chance(seed.max(1)), Instant::now(), 0);
-    while begin.elapsed() < time {
+    let mut chance = Chance(seed.max(1));
+    for round in rounds {
         let (request, is_foreign) = chance.request();
         let given = answer(&address, &request, chance.below(request.len() + 1));
-        let shown = || format!("FUZZ_SEED={seed}, round {rounds}: {:?}\n{:?}", text(&request), text(&given));
+        let shown = || format!("FUZZ_SEED={seed}, round {round}: {:?}\n{:?}", text(&request), text(&given));
         // A reset by the server loses what it has said of what was too long.
         let status =
             status(&given, request.starts_with(b"HEAD ")).unwrap_or_else(|wrong| panic!("{wrong}: {}", shown()));
         assert!(!matches!(status, Some(500)), "{}", shown());
         assert!(!is_foreign || matches!(status, Some(403 | 405)), "{}", shown());
         assert!(server.try_wait().is_none(), "{}\n{}", shown(), server.said());
-        rounds += 1;
     }
     assert_eq!(status(&answer(&address, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", 0), false), Ok(Some(200)));
     server.terminate();
     assert!(server.wait().success(), "{}", server.said());
-    rounds
 }
 
-fn build(name: &str, options: &[&str]) -> PathBuf {
-    let folder = support::folder("admin_fuzz", name);
-    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/admin");
-    let (program, nodes) = (home.join("words.flux"), home.join("words.cpp"));
-    let files = [program.to_str().unwrap(), nodes.to_str().unwrap()];
-    let built =
-        support::flux(&folder, &[&["build", "--build-dir=build", "-o=words", "--debug"], &files[..], options].concat());
-    assert!(built.status.success(), "{}", text(&built.stderr));
-    folder.join("words")
+fn build(options: &[&str]) -> PathBuf {
+    let home = support::built::tests().join("admin");
+    support::built::build(&home.join("words.flux"), &[home.join("words.cpp")], &[&["--debug"], options].concat())
 }
 
 #[test]
 fn wild_requests_do_no_harm() {
-    assert!(ask_wildly(&build("plain", &[]), 1, Duration::from_secs(1)) > 10);
+    ask_wildly(&build(&[]), 1, 0..1000);
 }
 
 /// `FUZZ_MINUTES` long for each sanitizer, and with `FUZZ_SEED` the same requests again.
@@ -175,9 +166,7 @@ fn wild_requests_do_no_harm() {
 fn fuzz_admin() {
     let setting = |name: &str| std::env::var(name).ok().and_then(|given| given.parse::<u64>().ok());
     let seed = setting("FUZZ_SEED").unwrap_or_else(|| u64::from(std::process::id()) + 1);
-    let time = Duration::from_secs(60 * setting("FUZZ_MINUTES").unwrap_or(1));
     for sanitizer in ["address", "thread"] {
-        let rounds = ask_wildly(&build(sanitizer, &["--sanitize", sanitizer]), seed, time);
-        assert!(rounds > 100, "{sanitizer}: {rounds}");
+        ask_wildly(&build(&["--sanitize", sanitizer]), seed, support::rounds_for_minutes());
     }
 }

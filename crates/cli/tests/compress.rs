@@ -14,7 +14,7 @@ mod support;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use support::{Server, text};
 
 /// A head in small letters, and a content.
@@ -30,14 +30,7 @@ impl Answer {
 }
 
 fn build() -> PathBuf {
-    let folder = support::folder("compress", "compressed");
-    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compress/compressed.flux");
-    let server = folder.join("compressed");
-    let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-    flux.args(["build", "--debug"]).arg(program).arg("--build-dir").arg(folder.join("build"));
-    let said = flux.arg("-o").arg(&server).output().unwrap();
-    assert!(said.status.success(), "{}", text(&said.stderr));
-    server
+    support::build_own("compress", "compressed", &[])
 }
 
 fn ask(server: &Server, path: &str, fields: &[&str], more: &[&str]) -> Answer {
@@ -67,9 +60,11 @@ fn write_files(root: &Path) {
         fs::write(root.join(name), content).unwrap();
     }
     fs::write(root.join("photo.png"), lines(1000)).unwrap();
-    for name in ["made.css", "made.css.zst", "late.css.gz", "late.css"] {
+    // Each is older than the one before.
+    for (age, name) in (0..).zip(["late.css", "late.css.gz", "made.css.zst", "made.css"]) {
         fs::write(root.join(name), format!("{name} ").repeat(300)).unwrap();
-        std::thread::sleep(Duration::from_millis(20));
+        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000 - age);
+        fs::File::options().write(true).open(root.join(name)).unwrap().set_modified(time).unwrap();
     }
 }
 

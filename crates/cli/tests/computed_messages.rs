@@ -8,9 +8,8 @@ mod support;
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
-use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{LIMIT, Server, text};
+use support::{LIMIT, Server};
 
 /// A message of memcached's binary protocol without extras and without a key.
 fn command(magic: u8, opcode: u8, status: u16, opaque: u32, value: &str) -> Vec<u8> {
@@ -19,20 +18,9 @@ fn command(magic: u8, opcode: u8, status: u16, opaque: u32, value: &str) -> Vec<
     [head.concat(), vec![0; 8], value.as_bytes().to_vec()].concat()
 }
 
-/// Builds the server of the program at `path`, from this crate's folder.
-fn build(path: &str, name: &str) -> PathBuf {
-    let folder = support::folder("computed_messages", name);
-    let server = folder.join(name);
-    let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-    flux.args(["build", "--debug"]).arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(path));
-    let said = flux.arg("--build-dir").arg(folder.join("build")).arg("-o").arg(&server).output().unwrap();
-    assert!(said.status.success(), "{}", text(&said.stderr));
-    server
-}
-
 #[test]
 fn a_server_of_messages_needs_no_cpp() {
-    let program = build("tests/computed_messages/version.flux", "version");
+    let program = support::build_own("computed_messages", "version", &[]);
     let asked = [command(0x80, 0x0b, 0, 7, ""), command(0x80, 0x0a, 0, 8, ""), command(0x80, 0x55, 0, 9, "")].concat();
     let wanted = [
         command(0x81, 0x0b, 0, 7, "1.0"),

@@ -4,15 +4,14 @@
 #![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds a server and starts a debugger")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
 
+mod support;
+
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::{Duration, Instant};
-
-/// Longer than any stop takes on a machine that is busy.
-const LIMIT: Duration = Duration::from_secs(60);
+use support::{LIMIT, free_port, wait_for};
 
 /// More steps than there are lines between two nodes.
 const STEPS: usize = 40;
@@ -68,9 +67,8 @@ impl Debugger {
 
     /// The next line that starts so.
     fn expect(&self, start: &str) -> String {
-        let end = Instant::now() + LIMIT;
         loop {
-            let line = self.output.recv_timeout(end.saturating_duration_since(Instant::now()));
+            let line = self.output.recv_timeout(LIMIT);
             let line = line.unwrap_or_else(|error| panic!("gdb does not say {start}: {error}"));
             assert!(!line.starts_with("^error"), "{line}");
             if line.starts_with(start) {
@@ -102,28 +100,19 @@ impl Drop for Debugger {
 
 /// Builds a server for a test and the debugger; its folder.
 fn build(test: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("debugging").join(test);
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = support::folder("debugging", test);
     for file in ["hello.flux", "nodes.cpp"] {
         let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/debugging");
         std::fs::copy(sources.join(file), folder.join(file)).unwrap();
     }
-    let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-    assert!(flux.args(["build", "--debug"]).current_dir(&folder).status().unwrap().success());
+    let said = support::flux(&folder, &["build", "--debug"]);
+    assert!(said.status.success(), "{}", support::text(&said.stderr));
     folder
 }
 
 /// Sends a line as soon as the server listens; gives its answer.
 fn ask(port: u16) -> String {
-    let end = Instant::now() + LIMIT;
-    let mut connection = loop {
-        match TcpStream::connect((Ipv4Addr::LOCALHOST, port)) {
-            Ok(connection) => break connection,
-            Err(error) => assert!(Instant::now() < end, "the server does not start: {error}"),
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    };
+    let mut connection = wait_for("a server", || TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok());
     connection.set_read_timeout(Some(LIMIT)).unwrap();
     connection.write_all(b"hi\n").unwrap();
     let mut answer = String::new();
@@ -142,7 +131,7 @@ fn a_debugger_steps_from_node_to_node() {
     let home = build("steps");
     let (nodes, generated) = (home.join("nodes.cpp"), home.join("build/hello/hello.flux.cpp"));
     let mut gdb = Debugger::start(&home.join("build/hello/hello"));
-    let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+    let port = free_port();
     gdb.command(&format!("-exec-arguments {port} 2> stderr"));
     gdb.command(&format!("-environment-cd {}", home.display()));
     // As docs/generated-code.md tells a user to.

@@ -6,7 +6,7 @@
 mod support;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::OnceLock;
 use support::{RUNTIMES, Server, text, wait_for};
 
@@ -17,20 +17,7 @@ fn example() -> PathBuf {
 /// The server of the example, built once.
 fn responder() -> &'static Path {
     static ONCE: OnceLock<PathBuf> = OnceLock::new();
-    ONCE.get_or_init(|| {
-        let folder = support::folder("dns_responder", "responder");
-        let server = folder.join("responder");
-        let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-        flux.args(["build", "--debug"])
-            .arg(example())
-            .arg("--build-dir")
-            .arg(folder.join("build"))
-            .arg("-o")
-            .arg(&server);
-        let said = flux.output().unwrap();
-        assert!(said.status.success(), "{}", text(&said.stderr));
-        server
-    })
+    ONCE.get_or_init(|| support::built::build(&example(), &[], &["--debug"]))
 }
 
 /// Started with a zone, on a port that is free for both UDP and TCP.
@@ -58,7 +45,7 @@ fn nsd() -> Server {
     std::fs::write(&file, settings).unwrap();
     let path = std::env::var("PATH").unwrap() + ":/usr/sbin";
     let mut command = Command::new("nsd");
-    let server = Server::start(command.env("PATH", path).arg("-d").arg("-c").arg(file).stderr(Stdio::null()), port);
+    let server = Server::start(command.env("PATH", path).arg("-d").arg("-c").arg(file), port);
     drop(server.connect());
     server
 }

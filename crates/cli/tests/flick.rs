@@ -119,14 +119,7 @@ fn examples() -> PathBuf {
 /// A service of the examples, built once.
 fn service(once: &'static OnceLock<PathBuf>, folder: &str, name: &str) -> &'static Path {
     once.get_or_init(|| {
-        let to = support::folder("flick", name);
-        let program = examples().join(folder).join(name).with_extension("flick");
-        let built = to.join(name);
-        let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-        flux.arg("build").arg("--debug").arg(program).arg("--build-dir").arg(to.join("build")).arg("-o").arg(&built);
-        let said = flux.output().unwrap();
-        assert!(said.status.success(), "{}", text(&said.stderr));
-        built
+        support::built::build(&examples().join(folder).join(name).with_extension("flick"), &[], &["--debug"])
     })
 }
 
@@ -516,17 +509,13 @@ fn an_aggregator_merges_and_sums() {
 /// Before anything has come, and in the middle: what was merged before is right, and so is the next run.
 #[test]
 fn a_lack_of_memory_for_what_is_merged_ends_its_run_alone() {
-    let to = folder("flick", "lack");
-    let lack = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/lack.cpp");
-    let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-    flux.args(["build", "--debug"]).arg(examples().join("word_count/word_count.flick")).arg(lack);
-    let said = flux.arg("--build-dir").arg(to.join("build")).arg("-o").arg(to.join("lack")).output().unwrap();
-    assert!(said.status.success(), "{}", text(&said.stderr));
+    let program = examples().join("word_count/word_count.flick");
+    let lack = support::built::build(&program, &[support::built::tests().join("support/lack.cpp")], &["--debug"]);
     let all: Vec<u8> = (0..20_000).flat_map(|word| counted(&format!("{word:05}"), 1)).collect();
     for loops in LOOPS {
         let reducer = TcpListener::bind("127.0.0.1:0").unwrap();
         let to_reducer = format!("--reducer=connect:127.0.0.1:{}", reducer.local_addr().unwrap().port());
-        let mut command = Command::new(to.join("lack"));
+        let mut command = Command::new(&lack);
         let mut server =
             Server::listening(command.args(["--mappers=0*1", "--flux-report=text", &to_reducer]).args(loops));
         for lacks_at in [0, 200_000, all.len()] {
@@ -536,9 +525,9 @@ fn a_lack_of_memory_for_what_is_merged_ends_its_run_alone() {
                     // A run that fails does not read to the end.
                     let _ = mapper.write_all(&all[..lacks_at]);
                     if lacks_at < all.len() {
-                        std::thread::sleep(std::time::Duration::from_millis(100));
+                        server.rest();
                         server.signal("-USR1");
-                        std::thread::sleep(std::time::Duration::from_millis(100));
+                        server.rest();
                     }
                     let _ = mapper.write_all(&all[lacks_at..]);
                     let _ = mapper.shutdown(Shutdown::Write);

@@ -23,13 +23,11 @@ const HEAD: &str = "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n";
 
 /// A balancer, built.
 fn built(name: &str) -> PathBuf {
-    let to = folder("flick_balancer", name);
-    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/balancer");
-    let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-    flux.args(["build", "--debug"]).arg(home.join(name).with_extension("flick"));
-    let said = flux.arg("--build-dir").arg(to.join("build")).arg("-o").arg(to.join(name)).output().unwrap();
-    assert!(said.status.success(), "{}", text(&said.stderr));
-    to.join(name)
+    support::built::build(
+        &support::built::examples().join("balancer").join(name).with_extension("flick"),
+        &[],
+        &["--debug"],
+    )
 }
 
 /// It before these, bound so.
@@ -246,14 +244,11 @@ fn a_server_that_is_down_is_left_out_also_while_others_are_busy() {
 #[test]
 fn an_array_of_clients_has_none_that_is_least_busy() {
     let home = folder("flick_balancer", "clients");
-    let (program, greet) = (home.join("greet.flick"), home.join("greet"));
+    let program = home.join("greet.flick");
     let text_of_it = "type kv : record\n  key : string\nproc Greet : ([-/kv] clients)\n  \
                       kv(\"hello\") => clients[least_busy(clients)]\n";
     std::fs::write(&program, text_of_it).unwrap();
-    let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-    flux.args(["build", "--debug"]).arg(&program).arg("--build-dir").arg(home.join("build")).arg("-o").arg(&greet);
-    let said = flux.output().unwrap();
-    assert!(said.status.success(), "{}", text(&said.stderr));
+    let greet = support::built::build(&program, &[], &["--debug"]);
     let mut server = Server::listening(Command::new(&greet).arg("--clients=127.0.0.1:0*1").args(LOOPS[0]));
     let _client = server.connect();
     assert!(!server.wait().success());
@@ -300,18 +295,22 @@ fn answer_once(mut client: &TcpStream, state: &State) {
     }
 }
 
-/// A client reads until its connection ends; then it goes on to send, which it should not: whether its connection was
-/// closed, and not the output alone.
-fn is_closed_behind(balancer: &Server, request: &str) -> bool {
+/// A client reads until its connection ends; then it goes on to send, which it should not: its connection is closed, or
+/// the output alone.
+fn ends_behind(balancer: &Server, request: &str, is_closed: bool) {
     let mut client = balancer.connect();
     client.write_all(request.as_bytes()).unwrap();
     let mut all = String::new();
     client.read_to_string(&mut all).unwrap();
     assert!(all.ends_with("\r\n\r\na"), "{request}: {all}");
-    (0..20).any(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(5));
-        client.write_all(b"x").is_err()
-    })
+    if is_closed {
+        wait_for("a connection that is closed", || client.write_all(b"x").err());
+    } else {
+        for _ in 0..3 {
+            balancer.rest();
+            assert!(client.write_all(b"x").is_ok(), "{request}: it is closed");
+        }
+    }
 }
 
 #[test]
@@ -325,7 +324,7 @@ fn who_asks_for_nothing_more_is_closed_at_once() {
             (GET, false),
             ("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", false),
         ] {
-            assert_eq!(is_closed_behind(&balancer, head), is_closed && closes, "{loops:?} {head}");
+            ends_behind(&balancer, head, is_closed && closes);
         }
     }
 }

@@ -326,14 +326,14 @@ fn what_cannot_be_asked_again_holds_up_no_reply_of_another_server() {
         let port = |of: &TcpListener| of.local_addr().unwrap().port();
         let at = format!("127.0.0.1:{}, 127.0.0.1:{}; retry 1", port(&fails), port(&answers));
         let asked: String = ('a'..).take(KEYS).map(|key| format!("get {key}\r\n")).collect();
-        let (_proxy, mut client) = has_asked(&asked, &at, io);
+        let (proxy, mut client) = has_asked(&asked, &at, io);
         let (lost, _) = fails.accept().unwrap();
         let (mut other, _) = answers.accept().unwrap();
         drop((fails, answers));
-        std::thread::sleep(std::time::Duration::from_millis(300));
+        proxy.rest();
         let count = lines_of(&mut other, 1); // all of it has come
         drop(lost);
-        std::thread::sleep(std::time::Duration::from_millis(300));
+        proxy.rest();
         other.write_all("END\r\n".repeat(count).as_bytes()).unwrap();
         let mut all = vec![0; "END\r\n".len() * count];
         client.read_exact(&mut all).unwrap();

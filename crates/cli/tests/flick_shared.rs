@@ -12,14 +12,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use std::time::Duration;
 use support::backend::Backend;
 use support::proxy::{self, GET, LOOPS, QUIET_GET, SET, ask, ask_once, request_for, start_echo, value_for, value_of};
+use support::sockets::wait_until_sent;
 use support::{Server, flux, folder, text, wait_for};
 
 fn program() -> &'static Path {
     static ONCE: OnceLock<PathBuf> = OnceLock::new();
-    ONCE.get_or_init(|| proxy::build("flick_shared", &[]))
+    ONCE.get_or_init(|| proxy::build(&[]))
 }
 
 fn before(backends: &[&Backend], bound: &str, loops: &[&str]) -> Server {
@@ -85,9 +85,7 @@ fn many_come(server: &Server, threads: u32, each: u32) -> usize {
 fn wait_for_requests(backends: &[Backend], more: usize, is_over: &AtomicBool) {
     let asked = || backends.iter().map(Backend::requests).sum::<usize>();
     let enough = asked() + more;
-    while !is_over.load(SeqCst) && asked() < enough {
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    wait_for("requests", || (is_over.load(SeqCst) || asked() >= enough).then_some(()));
 }
 
 #[test]
@@ -130,7 +128,7 @@ fn each_reply_is_for_who_has_asked_also_where_connections_end() {
 #[test]
 fn the_sanitizers_find_nothing() {
     for sanitizer in ["address", "thread"].into_iter().filter(|each| support::is_asked_for(each)) {
-        let built = proxy::build("flick_shared", &["--sanitize", sanitizer]);
+        let built = proxy::build(&["--sanitize", sanitizer]);
         for loops in [&["--flux-workers=2", "--flux-io=reactor"], &["--flux-workers=2", "--flux-io=proactor"]] {
             let backends = [start_echo("a"), start_echo("b")];
             let mut server = proxy::start_before(&built, &[&backends[0], &backends[1]], "shared 2; retry 2", loops);
@@ -165,7 +163,7 @@ fn a_client_that_reads_nothing_holds_up_nobody() {
         });
         wait_for("it to be full", || {
             let so_far = backend.requests();
-            std::thread::sleep(Duration::from_millis(100));
+            server.rest();
             (so_far > 10 && backend.requests() == so_far).then_some(())
         });
         assert!(backend.requests() < count as usize, "{loops:?}: what it does not read is not asked");
@@ -197,7 +195,7 @@ fn what_comes_for_those_who_have_left_is_nobodys() {
         }
         let mut stays = server.connect();
         stays.write_all(&request_for(GET, 100, "stays")).unwrap();
-        std::thread::sleep(Duration::from_millis(50));
+        server.rest();
         backend.hold(false);
         assert_eq!(value_for(&mut stays, 100).map(|value| text(&value)).as_deref(), Some("stays"), "{loops:?}");
         assert_eq!(ask_once(&server, GET, 101, "comes").as_deref(), Some("comes"), "{loops:?}");
@@ -220,7 +218,8 @@ fn a_server_that_dies_and_returns_is_asked_again() {
         gets.write_all(&request_for(GET, 2, "get")).unwrap();
         wait_for("a request", || (backend.requests() == so_far + 1).then_some(()));
         sets.write_all(&request_for(SET, 3, "set")).unwrap();
-        std::thread::sleep(Duration::from_millis(50));
+        wait_until_sent([&sets]);
+        server.rest();
         backend.state.drops.store(2, SeqCst);
         backend.end_connections();
         backend.hold(false);
@@ -261,7 +260,8 @@ fn who_waits_for_a_reply_learns_that_the_connection_broke() {
             client.write_all(&request_for(SET, opaque, "key")).unwrap();
         }
         wait_for("a request", || (backend.requests() > so_far).then_some(()));
-        std::thread::sleep(Duration::from_millis(50));
+        wait_until_sent(&asks);
+        server.rest();
         backend.end_connections();
         for client in &mut asks {
             let why = value_for(client, 0);
@@ -369,7 +369,7 @@ fn replies_that_go_on_as_they_are_are_shared_too() {
         let requests: Vec<u8> = (0..600).flat_map(|opaque| request_for(GET, opaque, "much!")).collect();
         let mut sends = slow.try_clone().unwrap();
         let sender = std::thread::spawn(move || sends.write_all(&requests).unwrap());
-        std::thread::sleep(Duration::from_millis(100));
+        server.rest();
         assert!(many_come(&server, 4, 10) > 50, "{loops:?}");
         for opaque in 0..600 {
             assert!(value_for(&mut slow, opaque) == Some(value_of(b"much!")), "{loops:?}: {opaque}");

@@ -10,7 +10,6 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 use support::{Server, flux, text};
 
 const PROGRAM: &str = "
@@ -130,7 +129,7 @@ fn who_comes_while_a_loop_is_held_is_served_by_the_other() {
         let first = hold(&server, &folder, &gate(1));
         for number in 0..20 {
             // The loop comes to rest in between, as only then the kernel may wake the one that is held instead.
-            std::thread::sleep(Duration::from_millis(5));
+            server.rest();
             expect(&mut ask(&server, &format!("{number}")), &format!("{number}"));
         }
 
@@ -168,7 +167,7 @@ fn a_loop_that_has_all_the_flows_it_may_have_leaves_newcomers_to_the_other() {
             expect(&mut second, "second");
             drop(second);
             // The kernel may tell the loop of this one that has the first.
-            std::thread::sleep(Duration::from_millis(5));
+            server.rest();
         }
         drop(first);
         server.terminate();

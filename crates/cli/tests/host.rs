@@ -12,14 +12,12 @@
 
 mod support;
 
-use std::fs::File;
 use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
 use support::hadoop::{MAPPERS, REDUCER};
 use support::{LIMIT, Server, flux, free_port, text, wait_for};
 
@@ -77,10 +75,10 @@ impl Site {
         let mut command = Command::new(env!("CARGO_BIN_EXE_flux"));
         command.current_dir(&folder).args(["host", "site.host", "--quiet"]);
         command.envs((io != "reactor").then_some(("FLUX_IO", io)));
-        command.stderr(File::create(folder.join("log")).unwrap());
         let write = |line: &str| std::fs::write(folder.join("site.host"), line).unwrap();
         write(&format!("{}\n{}\n", echo_line(echo, ""), count_line(count, "")));
-        let mut site = Self { host: Server::start(&mut command, echo), folder, echo, count };
+        let host = Server::logging(&mut command, echo, folder.join("log"));
+        let mut site = Self { host, folder, echo, count };
         wait_for("two programs", || {
             let log = site.log();
             assert!(site.host.try_wait().is_none(), "{log}");
@@ -202,16 +200,14 @@ fn replaced_under_load(io: &str) {
         }
         busy.join().unwrap().expect("each request is answered")
     });
-    // Two that were there before all of them have stayed, and come to the last version long before those who stay with
-    // an old one are sent away (`--flux-drain`, thirty seconds).
+    // Two that were there before all of them have stayed, and come to the last version: an old one would send them away
+    // at its end (`--flux-drain`, thirty seconds).
     exchange(&mut kept, b"and after").unwrap();
-    let begun = Instant::now();
     wait_for("the end of all versions but the last", || {
         let (said, done) = site.tell(&["--status"]);
         assert!(done, "{said}");
         (said.matches("echo version").count() == 1).then_some(())
     });
-    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
     for mut stays in [kept, busy] {
         exchange(&mut stays, b"of the last").unwrap();
     }
@@ -267,11 +263,12 @@ fn a_program_has_as_many_connections_as_it_may() {
     }
     let mut third = connect(site.echo);
     third.write_all(b"waits").unwrap();
-    third.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
-    assert_eq!(third.read(&mut [0; 5]).unwrap_err().kind(), ErrorKind::WouldBlock);
     assert_eq!(count(&connect(site.count)), "1\n", "others are served meanwhile");
+    site.host.rest();
+    third.set_nonblocking(true).unwrap();
+    assert_eq!(third.read(&mut [0; 5]).unwrap_err().kind(), ErrorKind::WouldBlock);
+    third.set_nonblocking(false).unwrap();
     drop(two);
-    third.set_read_timeout(Some(LIMIT)).unwrap();
     let mut back = [0; 5];
     third.read_exact(&mut back).unwrap();
     assert_eq!(&back, b"waits");
@@ -321,9 +318,9 @@ impl Aggregator {
         let mut command = Command::new(env!("CARGO_BIN_EXE_flux"));
         command.current_dir(&folder).args(["host", "site.host", "--quiet"]);
         command.envs((io != "reactor").then_some(("FLUX_IO", io)));
-        command.stderr(File::create(folder.join("log")).unwrap());
         std::fs::write(folder.join("site.host"), Self::line(port, &reducer, 1)).unwrap();
-        let mut own = Self { host: Server::start(&mut command, port), folder, port, reducer };
+        let host = Server::logging(&mut command, port, folder.join("log"));
+        let mut own = Self { host, folder, port, reducer };
         wait_for("the program", || {
             let log = own.log();
             assert!(own.host.try_wait().is_none(), "{log}");
@@ -422,11 +419,9 @@ fn hands_on_who_has_come(io: &str) {
         let whole = site.begin(500);
         let mut mappers: Vec<TcpStream> = (0..waiting).map(|_| connect(site.port)).collect();
         mappers[0].write_all(&MAPPERS[0][..100]).unwrap();
-        let begun = Instant::now();
         site.replace(weight);
+        // A version that kept them would have no run of them, and end them with itself.
         ends_right(site.go_on(mappers, 100), 100);
-        // Those who stay have thirty (`--flux-drain`).
-        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
         ends_right(whole, 500);
     }
 }

@@ -18,14 +18,7 @@ const CAPTURES: [&[u8]; 2] = [
 ];
 
 fn proxy() -> PathBuf {
-    let folder = support::folder("listing_2", "proxy");
-    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/listing_2");
-    let server = folder.join("proxy");
-    let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-    flux.args(["build", "--debug"]).arg(home.join("proxy.flux")).arg(home.join("proxy.cpp"));
-    let said = flux.arg("--build-dir").arg(folder.join("build")).arg("-o").arg(&server).output().unwrap();
-    assert!(said.status.success(), "{}", text(&said.stderr));
-    server
+    support::build_own("listing_2", "proxy", &["proxy.cpp"])
 }
 
 /// A port for each of the two sources, which begin to listen in any order.

@@ -17,15 +17,7 @@ use support::{RUNTIMES, Server, text};
 /// The server of the example.
 fn cache() -> &'static Path {
     static ONCE: OnceLock<PathBuf> = OnceLock::new();
-    ONCE.get_or_init(|| {
-        let folder = support::folder("memcached", "cache");
-        let server = folder.join("cache");
-        let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-        flux.args(["build", "--debug"]).arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/memcached"));
-        let said = flux.arg("--build-dir").arg(folder.join("build")).arg("-o").arg(&server).output().unwrap();
-        assert!(said.status.success(), "{}", text(&said.stderr));
-        server
-    })
+    ONCE.get_or_init(|| support::built::build(&support::built::examples().join("memcached"), &[], &["--debug"]))
 }
 
 fn ours(runtime: &[&str], arguments: &[&str]) -> Server {

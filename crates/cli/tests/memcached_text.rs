@@ -19,15 +19,8 @@ const LOOPS: [&[&str]; 2] = [&["--flux-workers=1", "--flux-io=reactor"], &["--fl
 fn program() -> &'static Path {
     static ONCE: OnceLock<PathBuf> = OnceLock::new();
     ONCE.get_or_init(|| {
-        let (to, built) = (folder("memcached_text", "proxy"), folder("memcached_text", "built").join("proxy"));
-        let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/memcached_proxy/text.flick");
-        let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-        flux.args(["build", "--debug"]).arg(program);
-        flux.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/memcached_text/world.cpp"));
-        flux.arg("--build-dir").arg(to).arg("-o").arg(&built);
-        let said = flux.output().unwrap();
-        assert!(said.status.success(), "{}", text(&said.stderr));
-        built
+        let program = support::built::examples().join("memcached_proxy/text.flick");
+        support::built::build(&program, &[support::built::tests().join("memcached_text/world.cpp")], &["--debug"])
     })
 }
 
@@ -405,7 +398,7 @@ fn a_server_that_is_slow_keeps_its_place() {
     first.stop();
     let found = std::thread::scope(|scope| {
         let found = scope.spawn(|| replies(&server, &gets));
-        std::thread::sleep(std::time::Duration::from_millis(100));
+        server.rest();
         first.signal("-CONT");
         found.join().unwrap()
     });
@@ -428,7 +421,7 @@ fn what_comes_behind_a_reply_that_is_lost_is_nobodys() {
         first.stop();
         let mut client = server.connect();
         client.write_all(asked.as_bytes()).unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(200));
+        server.rest();
         first.signal("-KILL");
         let mut found = vec![];
         client.read_to_end(&mut found).unwrap();
@@ -457,7 +450,7 @@ fn a_client_that_reads_nothing_holds_up_no_other() {
         let mut sends = slow.try_clone().unwrap();
         std::thread::scope(|scope| {
             scope.spawn(|| sends.write_all(gets.as_bytes()).unwrap());
-            std::thread::sleep(std::time::Duration::from_millis(200));
+            server.rest();
             for _ in 0..10 {
                 assert_eq!(replies(&server, "touch k1 0\r\ntouch k2 0\r\n"), "TOUCHED\r\n".repeat(2) + END);
             }

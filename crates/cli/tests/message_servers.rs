@@ -186,12 +186,9 @@ fn a_note_that_takes_too_long_ends_its_connection() {
     for runtime in RUNTIMES {
         let server = start(runtime, &["--message-ms=200"]);
         let mut slow = connect(&server);
-        for byte in note(&"x".repeat(10_000)) {
-            std::thread::sleep(std::time::Duration::from_millis(5));
-            if slow.write_all(&[byte]).is_err() {
-                break;
-            }
-        }
+        let mut bytes = note(&"x".repeat(100_000)).into_iter();
+        // Byte by byte, which does not give it more time.
+        wait_for("the end of a slow note", || slow.write_all(&[bytes.next().unwrap()]).err());
         assert_eq!(rest(slow), b"");
         expect_failures(server, "Next", &["error 110 (Connection timed out)"]);
     }
@@ -263,9 +260,9 @@ fn a_note_that_has_begun_when_the_server_ends_is_answered() {
         let mut other = connect(&server);
         other.write_all(&note("other")).unwrap();
         assert_eq!(answer(&mut other), "OTHER");
-        std::thread::sleep(std::time::Duration::from_millis(50));
+        server.rest();
         server.terminate();
-        std::thread::sleep(std::time::Duration::from_millis(100));
+        server.rest();
         client.write_all(&note("in the middle")[8..]).unwrap();
         assert_eq!(answer(&mut client), "IN THE MIDDLE", "{runtime:?}");
         assert!(server.wait().success());

@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Duration;
 use support::{RUNTIMES, Server, text};
 
 const CLIENTS: usize = 24;
@@ -55,16 +54,7 @@ fn connections(redis: &Server) -> usize {
 /// The relay, built once.
 fn built() -> &'static Path {
     static ONCE: OnceLock<PathBuf> = OnceLock::new();
-    ONCE.get_or_init(|| {
-        let folder = support::folder("pipelined_upstream", "relay");
-        let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pipelined_upstream/relay.flux");
-        let built = folder.join("relay");
-        let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-        flux.args(["build", "--debug"]).arg(program).arg("--build-dir").arg(folder.join("build")).arg("-o").arg(&built);
-        let said = flux.output().unwrap();
-        assert!(said.status.success(), "{}", text(&said.stderr));
-        built
-    })
+    ONCE.get_or_init(|| support::build_own("pipelined_upstream", "relay", &[]))
 }
 
 /// A relay to this port, with so many commands on a connection.
@@ -177,7 +167,7 @@ fn what_was_not_sent_yet_is_sent_on_another_connection() {
         let mut small = server.connect();
         small.write_all(format!("*2\r\n{}{}", bulk("INCR"), bulk("key")).as_bytes()).unwrap();
         // It is in the line behind the other one by then, or comes later, and nothing was sent of it.
-        std::thread::sleep(Duration::from_millis(200));
+        server.rest();
         end.send(()).unwrap();
         let mut came = [0; 7];
         small.read_exact(&mut came).unwrap();

@@ -23,8 +23,9 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use support::Server;
 
 /// Flows of each run.
 const FLOWS: u32 = 5000;
@@ -243,15 +244,14 @@ impl<'a> Test<'a> {
     fn run_server(&self, options: &[&str], report: &Path, record: &Path) -> String {
         let _ = std::fs::remove_file(report);
         let _ = std::fs::remove_file(record);
-        let said = self.folder.join("said.txt");
         let mut server = Command::new(&self.server);
         server.args(options).arg(format!("--flux-drain={}", PATIENCE.as_secs() / 2));
         server.arg(format!("--flux-report=json:{}", report.display()));
         server.env("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1");
         server.env("RANDOM_PROGRAM_FLOWS", self.expected.runs.len().to_string()).env("RANDOM_PROGRAM_RECORD", record);
-        server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(std::fs::File::create(&said).unwrap());
-        let ended = wait(server.spawn().unwrap());
-        let said = std::fs::read_to_string(said).unwrap_or_default();
+        let mut server = Server::start(server.stdin(Stdio::null()).stdout(Stdio::null()), 0);
+        let ended = server.wait_at_most(PATIENCE);
+        let said = server.said();
         match ended {
             None => self.fail(options, &format!("it hangs\n{said}")),
             Some(status) if !status.success() => self.fail(options, &format!("it ends with {status}\n{said}")),
@@ -398,20 +398,6 @@ impl<'a> Test<'a> {
     fn remove(self) {
         let _ = std::fs::remove_dir_all(&self.folder);
     }
-}
-
-/// Waits for the server's end; ends it where it takes too long.
-fn wait(mut server: Child) -> Option<std::process::ExitStatus> {
-    let begin = Instant::now();
-    while begin.elapsed() < PATIENCE {
-        if let Some(status) = server.try_wait().unwrap() {
-            return Some(status);
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    server.kill().unwrap();
-    server.wait().unwrap();
-    None
 }
 
 impl Expected {

@@ -82,24 +82,18 @@ fn redis_cli_and_redis_benchmark_are_content() {
 /// have done is done when it comes again.
 #[test]
 fn a_lack_of_memory_for_a_command_ends_its_connection_alone() {
-    let home = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let lack = home.join("tests/support/lack.cpp");
-    let example = home.join("../../examples/redis");
-    let to = support::folder("redis", "lack");
-    let program = to.join("lack");
-    let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-    flux.args(["build", "--debug"]).args([example.join("redis.flux"), example.join("store.cpp"), lack]);
-    let said = flux.arg("--build-dir").arg(to.join("build")).arg("-o").arg(&program).output().unwrap();
-    assert!(said.status.success(), "{}", text(&said.stderr));
+    let example = support::built::examples().join("redis");
+    let sources = [example.join("store.cpp"), support::built::tests().join("support/lack.cpp")];
+    let program = support::built::build(&example.join("redis.flux"), &sources, &["--debug"]);
     for runtime in RUNTIMES {
         let mut server =
             Server::listening(Command::new(&program).args(["--port=0", "--flux-report=text"]).args(runtime));
         let array = "*2\r\n$4\r\nINCR\r\n$1\r\na\r\n";
         for (signal, command) in [("-USR1", "INCR a\r\n"), ("-USR2", "INCR a\r\n"), ("-USR1", array)] {
             let mut client = server.connect();
-            std::thread::sleep(std::time::Duration::from_millis(100));
+            server.rest();
             server.signal(signal);
-            std::thread::sleep(std::time::Duration::from_millis(100));
+            server.rest();
             client.write_all(command.as_bytes()).unwrap();
             let mut came = String::new();
             let _ = client.read_to_string(&mut came);

@@ -47,8 +47,7 @@ impl Place {
     fn start(&self, name: &str, runtime: &[&str]) -> Server {
         let mut command = Command::new(echo());
         command.arg(format!("--port={}", self.port)).arg(format!("--flux-takeover={}", self.path().display()));
-        command.args(runtime).stderr(File::create(self.folder.join(name)).unwrap());
-        Server::start(&mut command, self.port)
+        Server::logging(command.args(runtime), self.port, self.folder.join(name))
     }
 
     fn said(&self, name: &str) -> String {
@@ -171,7 +170,7 @@ fn start_with(sockets: [OwnedFd; 2], port: u16, runtime: &[&str], says: &Path) -
     let mut command = Command::new("sh");
     let script = "exec 3<&0 4>&1 0</dev/null 1>&2; LISTEN_PID=$$ LISTEN_FDS=2 LISTEN_FDNAMES=web:spare exec \"$@\"";
     command.args(["-c", script, "sh"]).arg(echo()).arg(format!("--port={port}")).args(runtime);
-    Server::start(command.stdin(first).stdout(second).stderr(File::create(says).unwrap()), port)
+    Server::logging(command.stdin(first).stdout(second), port, says.to_owned())
 }
 
 #[test]

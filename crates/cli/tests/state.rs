@@ -11,7 +11,7 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-use support::{RUNTIMES, Server, text};
+use support::{RUNTIMES, Server};
 
 const ACCOUNTS: u32 = 6;
 const CENTS: i64 = 1000;
@@ -20,14 +20,8 @@ const CENTS: i64 = 1000;
 fn accounts() -> &'static Path {
     static ONCE: OnceLock<PathBuf> = OnceLock::new();
     ONCE.get_or_init(|| {
-        let folder = support::folder("state", "accounts");
-        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/state");
-        let server = folder.join("server");
-        let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-        flux.args(["build", "--debug"]).arg(sources.join("accounts.flux")).arg(sources.join("parse.cpp"));
-        let said = flux.arg("--build-dir").arg(folder.join("build")).arg("-o").arg(&server).output().unwrap();
-        assert!(said.status.success(), "{}", text(&said.stderr));
-        server
+        let sources = support::built::tests().join("state");
+        support::built::build(&sources.join("accounts.flux"), &[sources.join("parse.cpp")], &["--debug"])
     })
 }
 

@@ -12,7 +12,7 @@ use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use support::sockets::is_open_at_peer;
 use support::{Server, text};
 
 /// What runs the flows.
@@ -62,12 +62,17 @@ fn curl(server: &Server, arguments: &[&str], path: &str) -> String {
     said_by("curl", &[&["-s", "--path-as-is"], arguments, &[&url]].concat())
 }
 
+/// Two servers: one that waits for heads as long as it takes, and one that does not.
+fn patient_and_hasty(root: &Path, runtime: &[&str], arguments: &[&str]) -> [Server; 2] {
+    ["--http-head=1h", "--http-head=1s"].map(|limit| start(root, runtime, &[&[limit], arguments].concat()))
+}
+
 #[test]
 fn answers_are_those_of_the_table() {
     let files = table_files("table");
     for runtime in RUNTIMES {
-        let server = start(&files, runtime, &["--http-head=1s"]);
-        let said = conformance(&[&server.port.to_string()]);
+        let [server, hasty] = patient_and_hasty(&files, runtime, &[]);
+        let said = conformance(&[&server.port.to_string(), "--hasty", &hasty.port.to_string()]);
         assert!(said.contains("269 of 269"), "{runtime:?}: {said}");
     }
 }
@@ -85,8 +90,8 @@ fn answers_by_tls_are_those_of_the_table() {
     let files = table_files("tls");
     let [certificate, key] = certified(files.parent().unwrap());
     for runtime in &RUNTIMES[2..] {
-        let server = start(&files, runtime, &["--http-head=1s", &certificate, &key]);
-        let said = conformance(&["--tls", &server.port.to_string()]);
+        let [server, hasty] = patient_and_hasty(&files, runtime, &[&certificate, &key]);
+        let said = conformance(&["--tls", &server.port.to_string(), "--hasty", &hasty.port.to_string()]);
         assert!(said.contains("269 of 269"), "{runtime:?}: {said}");
     }
 }
@@ -98,11 +103,10 @@ fn frames_are_answered_as_the_table_of_http2_says() {
     let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/web/test/http2.py");
     let table = table.to_str().unwrap();
     for runtime in RUNTIMES {
-        let server = start(&files, runtime, &["--http-head=1s"]);
-        let port = server.port.to_string();
-        let said = said_by("/usr/bin/python3", &[table, &port]);
+        let [server, hasty] = patient_and_hasty(&files, runtime, &[]);
+        let said = said_by("/usr/bin/python3", &[table, &server.port.to_string()]);
         assert!(said.contains("118 of 118"), "{runtime:?}: {said}");
-        let said = said_by("/usr/bin/python3", &[table, "--mean", &port]);
+        let said = said_by("/usr/bin/python3", &[table, "--mean", &hasty.port.to_string()]);
         assert!(said.contains("0 of them went on"), "{runtime:?}: {said}");
         // It ends with its connections.
         server.terminate();
@@ -148,7 +152,7 @@ fn nginx_answers_as_the_table_says() {
     }
     write!(
         configuration,
-        "client_header_timeout 1s; lingering_timeout 1s; absolute_redirect off;
+        "client_header_timeout 1h; lingering_timeout 1s; absolute_redirect off;
         server {{ listen 127.0.0.1:{port}; root {}; index index.html; }} }}\n",
         files.display()
     )
@@ -171,7 +175,7 @@ fn h2o_answers_as_the_table_says() {
     fs::write(
         &file,
         format!(
-            "num-threads: 1\nuser: root\nhttp1-request-timeout: 1\nlisten: {{host: 127.0.0.1, port: {port}}}\n\
+            "num-threads: 1\nuser: root\nhttp1-request-timeout: 3\nlisten: {{host: 127.0.0.1, port: {port}}}\n\
              hosts: {{default: {{paths: {{/: {{file.dir: {}, file.index: [index.html]}}}}}}}}\n",
             files.display()
         ),
@@ -451,34 +455,29 @@ fn who_is_refused_receives_why() {
         let mut answer = [0; 30];
         client.read_exact(&mut answer).unwrap();
         assert!(answer.starts_with(b"HTTP/1.1 413 Content Too Large"));
-        let begin = Instant::now();
-        while client.write_all(&[b'x'; 4096]).is_ok() {
-            std::thread::sleep(Duration::from_millis(20));
-            assert!(begin.elapsed() < Duration::from_secs(20), "{runtime:?}: it is listened to for ever");
-        }
+        support::wait_for("nobody who listens to it", || client.write_all(&[b'x'; 4096]).err());
     }
 }
 
 /// Sends `whole` and then a byte of `slow` each now and then: what is answered until the server ends it.
 fn dribbled(server: &Server, whole: &str, slow: &str) -> String {
     let mut client = server.connect();
-    client.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
     client.write_all(whole.as_bytes()).unwrap();
-    let (mut answer, mut piece, begin) = (String::new(), [0; 512], Instant::now());
-    for byte in slow.bytes().cycle() {
-        assert!(begin.elapsed() < Duration::from_secs(20), "it may go on for ever: {answer}");
-        match client.write_all(&[byte]).and_then(|()| client.read(&mut piece)) {
-            Ok(0) => break,
+    client.set_nonblocking(true).unwrap();
+    let (mut answer, mut piece, mut bytes) = (String::new(), [0; 512], slow.bytes().cycle());
+    support::wait_for("the end of a slow client", || {
+        match client.write_all(&[bytes.next().unwrap()]).and_then(|()| client.read(&mut piece)) {
+            Ok(0) => return Some(()),
             Ok(count) => answer += &text(piece.get(..count).unwrap_or_default()),
             Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
-            Err(_) => break,
+            Err(_) => return Some(()),
         }
-    }
+        None
+    });
     answer
 }
 
-/// A head and a content that come too slowly are answered with 408, an answer that is not taken is broken off, and
-/// others are served meanwhile.
+/// A head and a content that come too slowly are answered with 408, and an answer that is not taken is broken off.
 fn ends_slow_clients(root: &Path, runtime: &[&str]) {
     let limits = ["--http-head=1s", "--http-request=1s", "--http-send=1s"];
     let files = start(root, runtime, &limits);
@@ -489,13 +488,36 @@ fn ends_slow_clients(root: &Path, runtime: &[&str]) {
         let head = all.spawn(|| dribbled(&files, "GET /small HTTP/1.1\r\n", "X: y\r\n"));
         let post = "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n";
         let content = all.spawn(|| dribbled(&answers, post, "z"));
-        assert_eq!(curl(&files, &[], "/small"), "small");
-        assert_eq!(curl(&answers, &[], "/text"), "a line\n");
         for slow in [head, content] {
             let answer = slow.join().unwrap();
             assert!(answer.starts_with("HTTP/1.1 408 "), "{runtime:?}: {answer}");
         }
     });
+    support::wait_for("the end of an answer that is not taken", || (!is_open_at_peer(&taken)).then_some(()));
+    let mut came = vec![];
+    let _ = taken.read_to_end(&mut came);
+    assert!(came.len() < 30_000_000, "{runtime:?}: an answer that nobody took was kept");
+}
+
+/// Others are served while slow clients have all the time that they want.
+fn serves_others(root: &Path, runtime: &[&str]) {
+    let limits = ["--http-head=1h", "--http-request=1h", "--http-send=1h"];
+    let files = start(root, runtime, &limits);
+    let answers = Server::listening(Command::new(answers()).args(runtime).args(limits));
+    let begun = [
+        (&files, "GET /large HTTP/1.1\r\nHost: a\r\n\r\n"),
+        (&files, "GET /small HTTP/1.1\r\nX:"),
+        (&answers, "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\nzzz"),
+    ];
+    let slow = begun.map(|(server, sent)| {
+        let mut client = server.connect();
+        client.write_all(sent.as_bytes()).unwrap();
+        client
+    });
+    files.rest();
+    answers.rest();
+    assert_eq!(curl(&files, &[], "/small"), "small");
+    assert_eq!(curl(&answers, &[], "/text"), "a line\n");
     // 100,000 bytes of fields, a few at a time, are refused before they have all come.
     let long = format!("X: {}\r\n", "y".repeat(990));
     let mut client = files.connect();
@@ -511,9 +533,7 @@ fn ends_slow_clients(root: &Path, runtime: &[&str]) {
     let mut answer = String::new();
     half.read_to_string(&mut answer).unwrap();
     assert!(answer.ends_with("\r\n\r\nsmall"), "{runtime:?}: {answer}");
-    let mut came = vec![];
-    let _ = taken.read_to_end(&mut came);
-    assert!(came.len() < 30_000_000, "{runtime:?}: an answer that nobody took was kept");
+    drop(slow);
 }
 
 #[test]
@@ -523,6 +543,7 @@ fn slow_clients_are_ended_and_hold_up_nobody() {
     fs::write(root.join("small"), "small").unwrap();
     fs::write(root.join("large"), vec![b'x'; 30_000_000]).unwrap();
     std::thread::scope(|all| RUNTIMES.map(|runtime| all.spawn(|| ends_slow_clients(&root, runtime))).len());
+    RUNTIMES.iter().for_each(|runtime| serves_others(&root, runtime));
 }
 
 /// A request that there is no memory to read is not wrong: it may be sent again, whether all of it is there or a half.
@@ -544,9 +565,10 @@ fn a_request_for_which_there_is_no_memory_is_answered_with_503() {
 fn streams_of_http2(server: &Server, what: &str) -> String {
     let home = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut command = Command::new("/usr/bin/python3");
-    command.env("PYTHONPATH", home.join("../../examples/web/test")).env("PYTHONDONTWRITEBYTECODE", "1");
-    let output = command.arg(home.join("tests/web/http2_streams.py")).args([&server.port.to_string(), what]).output();
-    let output = output.unwrap();
+    let modules = format!("{0}/../../examples/web/test:{0}/tests/support", home.display());
+    command.env("PYTHONPATH", modules).env("PYTHONDONTWRITEBYTECODE", "1");
+    command.arg(home.join("tests/web/http2_streams.py"));
+    let output = command.args([&server.port.to_string(), &server.id().to_string(), what]).output().unwrap();
     assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
     text(&output.stdout)
 }
@@ -625,7 +647,7 @@ fn a_content_that_nobody_reads_leaves_the_connection_open() {
         let mut answer = [0; 12];
         client.write_all(b"GET /text HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello").unwrap();
         client.read_exact(&mut answer).unwrap();
-        std::thread::sleep(Duration::from_millis(1300));
+        support::let_pass(1300);
         client.write_all(b"GET /text HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").unwrap();
         let mut rest = String::new();
         client.read_to_string(&mut rest).unwrap();
@@ -671,13 +693,22 @@ fn answers_by_http2_outlive_a_restart() {
             Command::new("curl").args(["-s", "--http2-prior-knowledge"]).args(arguments).arg(url).output().unwrap()
         };
         std::thread::scope(|all| {
-            let slow = [(); 3].map(|()| all.spawn(|| curl(&["--limit-rate", "1500k"], "large.bin")));
-            std::thread::sleep(Duration::from_millis(500));
+            let slow = [0, 1, 2].map(|number| {
+                let file = root.with_file_name(format!("came {number}"));
+                let _ = fs::remove_file(&file);
+                let to = file.to_str().unwrap().to_owned();
+                let one = all.spawn(move || curl(&["--limit-rate", "1500k", "-o", &to], "large.bin"));
+                support::wait_for("a part of an answer", || {
+                    fs::metadata(&file).is_ok_and(|file| file.len() > 0).then_some(())
+                });
+                (one, file)
+            });
             let second = begin();
             support::wait_for("the first lets go", || first.said().contains("taken over by").then_some(()));
             assert_eq!(curl(&[], "small").stdout, b"small", "{runtime:?}");
-            for one in slow {
-                assert!(one.join().unwrap().stdout == bytes, "{runtime:?}: {}", first.said());
+            for (one, file) in slow {
+                assert!(one.join().unwrap().status.success(), "{runtime:?}: {}", first.said());
+                assert!(fs::read(file).unwrap() == bytes, "{runtime:?}: {}", first.said());
             }
             second.terminate();
         });
@@ -685,7 +716,7 @@ fn answers_by_http2_outlive_a_restart() {
 }
 
 /// Changed requests and wild paths, as they are and as the plaintext of TLS.
-fn mutations(runtime: &[&str], seconds: &str) {
+fn mutations(runtime: &[&str], rounds: &str) {
     let files = table_files("mutations");
     let [certificate, key] = certified(files.parent().unwrap());
     let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/web/test/mutations.py");
@@ -693,7 +724,7 @@ fn mutations(runtime: &[&str], seconds: &str) {
     for (tls, options) in [(None, &["--http-head=1s"][..]), (Some("--tls"), &["--http-head=1s", &certificate, &key])] {
         let server = start(&files, runtime, options);
         let port = server.port.to_string();
-        let arguments = [home.to_str(), tls, Some(&port), Some(seconds), seed.as_deref()];
+        let arguments = [home.to_str(), tls, Some(&port), Some(rounds), seed.as_deref()];
         let said = said_by("python3", &arguments.into_iter().flatten().collect::<Vec<_>>());
         assert!(said.contains("answered as HTTP, from the folder"), "{said}");
     }
@@ -702,16 +733,16 @@ fn mutations(runtime: &[&str], seconds: &str) {
 #[test]
 fn changed_requests_and_wild_paths_are_answered_from_the_folder() {
     for runtime in &RUNTIMES[2..] {
-        mutations(runtime, "1");
+        mutations(runtime, "300");
     }
 }
 
-/// Random frames of HTTP/2, for so many seconds.
-fn random_frames(runtime: &[&str], seconds: &str) {
+/// Random frames of HTTP/2, in so many rounds.
+fn random_frames(runtime: &[&str], rounds: &str) {
     let files = table_files("frames");
     let server = start(&files, runtime, &["--http-head=1s"]);
     let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/web/test/http2.py");
-    let said = said_by("/usr/bin/python3", &[home.to_str().unwrap(), "--random", seconds, &server.port.to_string()]);
+    let said = said_by("/usr/bin/python3", &[home.to_str().unwrap(), "--random", rounds, &server.port.to_string()]);
     assert!(said.contains("and then it answers"), "{said}");
     server.terminate();
 }
@@ -719,23 +750,24 @@ fn random_frames(runtime: &[&str], seconds: &str) {
 #[test]
 fn random_frames_of_http2_end_no_server() {
     for runtime in &RUNTIMES[2..] {
-        random_frames(runtime, "2");
+        random_frames(runtime, "40");
     }
 }
 
 #[test]
 #[ignore = "it takes minutes: make fuzz"]
 fn fuzz_http2() {
-    random_frames(RUNTIMES[2], &(fuzz_minutes() * 60).to_string());
+    random_frames(RUNTIMES[2], &fuzz_minutes());
 }
 
-fn fuzz_minutes() -> u32 {
-    std::env::var("FUZZ_MINUTES").ok().and_then(|given| given.parse().ok()).unwrap_or(1)
+/// As the scripts take it instead of a number of rounds.
+fn fuzz_minutes() -> String {
+    format!("{}m", std::env::var("FUZZ_MINUTES").unwrap_or_else(|_| "1".to_owned()))
 }
 
 /// `FUZZ_MINUTES` long, and with `FUZZ_SEED` the same requests again.
 #[test]
 #[ignore = "it takes minutes: make fuzz"]
 fn fuzz_web() {
-    mutations(RUNTIMES[2], &(fuzz_minutes() * 60).to_string());
+    mutations(RUNTIMES[2], &fuzz_minutes());
 }

@@ -1,17 +1,18 @@
 //! The work of the compiler is linear in the program, all the way from its text to what is written.
 //!
-//! What is measured is the thread's time on a processor, as the clock on the wall depends on who else is at work; and
-//! what is held is a ratio, as machines differ.
+//! Instructions are counted, because no clock says the same twice.
 
-#![expect(clippy::disallowed_methods, reason = "the time on a processor is in a file of the kernel's")]
+#![expect(clippy::disallowed_methods, reason = "a test is a shell: it starts Valgrind")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+#[path = "support/instructions.rs"]
+mod support;
 
 use flux_diagnostic::{Severity, render};
 use flux_driver::{Compilation, compile};
 use flux_source::{FileId, SourceMap};
 use std::fmt::Write as _;
-use std::process::Command;
-use std::time::Duration;
+use support::counted_work;
 
 /// A statement, or some, for each of so many numbers.
 fn repeat(count: usize, statement: impl Fn(usize) -> String) -> String {
@@ -82,84 +83,50 @@ fn write(sources: &mut SourceMap) -> Compilation {
     compilation
 }
 
-/// What this thread has used of a processor. The kernel brings it up to date every few milliseconds.
-fn processor_time() -> Duration {
-    let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
-    Duration::from_nanos(statistics.split_whitespace().next().unwrap().parse().unwrap())
-}
+/// Some work on a program of a size.
+type Work = (&'static str, fn(&mut SourceMap) -> Compilation, fn(usize) -> String, usize);
 
-/// The time of one run, over as many as make the measurement exact.
-fn time(run: fn(&mut SourceMap) -> Compilation, text: String) -> Duration {
-    let mut sources = SourceMap::of("test.flux", text);
-    let start = processor_time();
-    for count in 1.. {
-        run(&mut sources);
-        let taken = processor_time() - start;
-        if taken > Duration::from_millis(100) {
-            return taken / count;
-        }
-    }
-    unreachable!("time passes")
-}
-
-/// Holds that eight times the program takes less than 24 times as long: 8 is linear, 64 quadratic, and what fits no
-/// cache is slower.
-fn holds_linear(run: fn(&mut SourceMap) -> Compilation, program: fn(usize) -> String, small: usize) {
-    let (one, eight) = (time(run, program(small)), time(run, program(8 * small)));
-    assert!(eight < one * 24, "{one:?} for {small}, {eight:?} for eight times as many");
-}
-
-/// The instructions that a check of so many pages takes, in a process of its own. Valgrind counts the same on a busy
-/// machine.
-fn instructions(pages: usize) -> u64 {
-    let mut command = Command::new("valgrind");
-    command.args(["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]);
-    command.arg(std::env::current_exe().unwrap()).args(["--ignored", "--exact", "checked"]);
-    let output = command.env("FLUX_PAGES", pages.to_string()).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    let (_, count) = said.lines().find_map(|line| line.split_once("refs:")).unwrap();
-    count.trim().replace(',', "").parse().unwrap()
-}
+const LINEAR: [Work; 5] = [
+    ("a server", write, server, 12),
+    ("nodes that share each other", write, shared, 25),
+    ("steps that reach far back", write, reaching, 12),
+    ("handlers on paths", write, ways, 25),
+    ("mistakes", check, mistakes, 50),
+];
 
 #[test]
-#[ignore = "what `instructions` counts"]
-fn checked() {
-    let pages = std::env::var("FLUX_PAGES").unwrap().parse().unwrap();
-    assert!(!check(&mut SourceMap::of("test.flux", server(pages))).diagnostics.has_errors());
+#[ignore = "what the next test counts"]
+fn pages_are_checked() {
+    for pages in [1, 8] {
+        let mut sources = SourceMap::of("test.flux", server(pages));
+        counted_work(&mut || assert!(!check(&mut sources).diagnostics.has_errors()));
+    }
 }
 
 /// A page has three nodes, and a check says something of each page. It takes three quarters of this.
 #[test]
 fn a_page_is_checked_in_so_many_instructions() {
-    let page = instructions(8) / 8;
+    let pages = support::instructions("pages_are_checked");
+    let [_, eight] = *pages.as_slice() else { unreachable!("it counts twice") };
+    let page = eight / 8;
     let limit = if cfg!(debug_assertions) { 6_000_000 } else { 800_000 };
     assert!(page < limit, "{page} instructions for a page");
 }
 
 #[test]
-fn a_server_is_compiled_in_linear_time() {
-    holds_linear(write, server, 50);
+#[ignore = "what the next test counts"]
+fn all_of_both_sizes() {
+    for (_, run, program, small) in LINEAR {
+        for size in [small, 8 * small] {
+            let mut sources = SourceMap::of("test.flux", program(size));
+            counted_work(&mut || drop(run(&mut sources)));
+        }
+    }
 }
 
 #[test]
-fn nodes_that_share_each_other_take_linear_time() {
-    holds_linear(write, shared, 100);
-}
-
-#[test]
-fn steps_that_reach_far_back_take_linear_time() {
-    let reached = check(&mut SourceMap::of("test.flux", reaching(3))).diagnostics.count(Severity::Note);
-    assert_eq!(reached, 3);
-    holds_linear(write, reaching, 50);
-}
-
-#[test]
-fn handlers_on_paths_take_linear_time() {
-    holds_linear(write, ways, 100);
-}
-
-#[test]
-fn mistakes_are_shown_in_linear_time() {
-    assert!(check(&mut SourceMap::of("test.flux", mistakes(3))).diagnostics.count(Severity::Error) == 3);
-    holds_linear(check, mistakes, 500);
+fn the_work_is_linear() {
+    let found = |program: String, severity| check(&mut SourceMap::of("test.flux", program)).diagnostics.count(severity);
+    assert_eq!((found(reaching(3), Severity::Note), found(mistakes(3), Severity::Error)), (3, 3));
+    support::hold_linear("all_of_both_sizes", &LINEAR.map(|(name, ..)| name));
 }

@@ -4,17 +4,12 @@
 #![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds a server and talks to it")]
 
 use std::error::Error;
-use std::io::{ErrorKind, Read as _, Write as _};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{Ipv4Addr, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::process::{Child, ChildStderr, Command, Stdio};
 
 type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
-
-/// Longer than a start takes on a machine that is busy.
-const START_LIMIT: Duration = Duration::from_secs(20);
 
 #[test]
 fn the_tour_ends_where_it_says() -> Result {
@@ -50,12 +45,12 @@ fn build(folder: &Path) -> Result {
 
 /// Runs the server, visits it as the page does, and compares what it says in the end.
 fn visit(folder: &Path, tour: &str, strategy: &str) -> Result {
-    let port = free_port()?;
     let server = Command::new(folder.join("build/greet/greet"))
-        .args([format!("--port={port}"), "--flux-report".to_owned(), format!("--flux-runtime={strategy}")])
+        .args(["--port=0".to_owned(), "--flux-report".to_owned(), format!("--flux-runtime={strategy}")])
         .stderr(Stdio::piped())
         .spawn()?;
-    let mut server = Server(server);
+    let mut server = Server::listening(server)?;
+    let port = server.port;
     let visits = fences(tour).find(|(_, text)| text.starts_with("$ curl")).ok_or("the page visits nobody")?.1;
     let mut answers = String::new();
     for command in visits.lines().filter(|line| line.starts_with("$ curl")) {
@@ -83,54 +78,55 @@ fn counted(report: &str) -> Option<String> {
 }
 
 /// A server that is gone when the test is, whatever way that ends.
-struct Server(Child);
+struct Server {
+    process: Child,
+    errors: BufReader<ChildStderr>,
+    said: String,
+    port: u16,
+}
 
 impl Server {
+    /// Waits until it says where it listens.
+    fn listening(mut process: Child) -> Result<Self> {
+        let errors = BufReader::new(process.stderr.take().ok_or("its standard error is not piped")?);
+        let mut server = Self { process, errors, said: String::new(), port: 0 };
+        while server.port == 0 {
+            let mut line = String::new();
+            assert_ne!(server.errors.read_line(&mut line)?, 0, "it does not listen: {}", server.said);
+            if let Some(address) = line.strip_prefix("flux: listening on ") {
+                server.port = address.trim().rsplit(':').next().ok_or("an address without a port")?.parse()?;
+            }
+            server.said += &line;
+        }
+        Ok(server)
+    }
+
     /// Ends it in good order; gives all it said.
     fn end(&mut self) -> Result<String> {
-        let killed = Command::new("kill").arg(self.0.id().to_string()).status()?;
+        let killed = Command::new("kill").arg(self.process.id().to_string()).status()?;
         assert!(killed.success(), "the server ended before it was told to");
-        let mut said = String::new();
-        if let Some(error) = &mut self.0.stderr {
-            error.read_to_string(&mut said)?;
-        }
-        assert!(self.0.wait()?.success(), "{said}");
-        Ok(said)
+        self.errors.read_to_string(&mut self.said)?;
+        assert!(self.process.wait()?.success(), "{}", self.said);
+        Ok(std::mem::take(&mut self.said))
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
         // It has ended already where all went well.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 }
 
-/// The body of the answer to a request; waits for a server that has only been started.
+/// The body of the answer to a request.
 fn get(port: u16, path: &str) -> Result<String> {
-    let begin = Instant::now();
-    let mut connection = loop {
-        match TcpStream::connect((Ipv4Addr::LOCALHOST, port)) {
-            Err(error) if error.kind() == ErrorKind::ConnectionRefused && begin.elapsed() < START_LIMIT => {
-                sleep(Duration::from_millis(20));
-            }
-            other => break other?,
-        }
-    };
+    let mut connection = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
     connection.write_all(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").as_bytes())?;
     let mut answer = String::new();
     connection.read_to_string(&mut answer)?;
     let (_, body) = answer.split_once("\r\n\r\n").ok_or("an answer without a body")?;
     Ok(body.to_owned())
-}
-
-/// A port that nobody has. It lies below those that the kernel gives to clients (`ip_local_port_range`): one of these
-/// could take it before the server does.
-fn free_port() -> Result<u16> {
-    let first = 20_000 + u16::try_from(std::process::id() % 1_000)? * 12;
-    let is_free = |port: &u16| TcpListener::bind((Ipv4Addr::UNSPECIFIED, *port)).is_ok();
-    (first..32_000).find(is_free).ok_or_else(|| "no port is free".into())
 }
 
 fn root() -> PathBuf {

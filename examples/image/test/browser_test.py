@@ -40,7 +40,7 @@ def browse(folder, arguments):
 
 
 def fetch(url):
-    with urllib.request.urlopen(url, timeout=30) as answer:
+    with urllib.request.urlopen(url, timeout=LIMIT_SECONDS) as answer:
         return answer.read()
 
 

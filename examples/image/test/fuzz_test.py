@@ -13,6 +13,7 @@ import urllib.parse
 
 from http_test import request
 import http_test
+import patience
 
 STATUSES = {200, 400, 404, 405, 408, 413, 414, 431, 501, 505}
 
@@ -86,7 +87,8 @@ def main():
     seen = {}
     for number in range(rounds):
         data = mutated(chance, picture)
-        with socket.create_connection((http_test.BASE.hostname, http_test.BASE.port), timeout=30) as connection:
+        address = (http_test.BASE.hostname, http_test.BASE.port)
+        with socket.create_connection(address, timeout=patience.LIMIT_S) as connection:
             try:
                 at = 0
                 while at < len(data):

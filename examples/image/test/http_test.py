@@ -6,13 +6,18 @@ those that the server lists.
 """
 
 import email.utils
+import os
 import re
+import select
 import socket
 import sys
 import threading
-import time
 import unittest
 import urllib.parse
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../crates/cli/tests/support"))
+
+import patience  # noqa: E402
 
 BASE = urllib.parse.urlsplit("http://127.0.0.1:8080/")
 
@@ -21,7 +26,7 @@ class Connection:
     """A socket to the server, and what has been read from it beyond the last response."""
 
     def __init__(self):
-        self.socket = socket.create_connection((BASE.hostname, BASE.port), timeout=20)
+        self.socket = socket.create_connection((BASE.hostname, BASE.port), timeout=patience.LIMIT_S)
         self.rest = b""
 
     def __enter__(self):
@@ -121,8 +126,10 @@ class Answers(unittest.TestCase):
 
     def test_a_response_has_the_date_of_now(self):
         for target in ("/", pictures()[0], "/missing.jpg"):
+            before = patience.now()
             date = email.utils.parsedate_to_datetime(once(request(target))[1]["date"]).timestamp()
-            self.assertAlmostEqual(date, time.time(), delta=3)
+            # It has whole seconds, and may be a second old.
+            self.assertTrue(before - 3 < date < patience.now() + 1, f"{before} {date}")
 
     def test_head_is_get_without_the_body(self):
         for target in ("/", pictures()[0], f"{pictures()[0]}?scale=1", "/missing.jpg"):
@@ -313,12 +320,18 @@ class Refusals(unittest.TestCase):
 
     def test_slow_clients_are_given_up(self):
         """They hold nothing that others need, and get 408, or are closed where they have sent nothing."""
-        slow = [Connection() for _ in range(64)]
-        for connection in slow[1:]:
-            connection.send("GET / HT")
-        start = time.monotonic()
-        self.assertEqual(once(request("/"))[0], 200)
-        self.assertLess(time.monotonic() - start, 2, "slow clients hold others up")
+        for _ in patience.tries():
+            slow = [Connection() for _ in range(64)]
+            for connection in slow[1:]:
+                connection.send("GET / HT")
+            self.assertEqual(once(request("/"))[0], 200)
+            # On a slow machine some are given up by then, but not each time.
+            given_up, _, _ = select.select([connection.socket for connection in slow], [], [], 0)
+            if not given_up:
+                break
+            for connection in slow:
+                connection.socket.close()
+        self.assertFalse(given_up, "slow clients hold others up")
         self.assertTrue(slow[0].is_closed())
         slow[0].socket.close()
         for connection in slow[1:]:

@@ -3,9 +3,9 @@
 that comes back are answers of HTTP, nothing of a file outside is in them, and the server still answers at the end. A
 seed gives the same requests again.
 
-python3 mutations.py [--tls] PORT [SECONDS [SEED]]
+python3 mutations.py [--tls] PORT [ROUNDS [SEED]]
 
-With --tls all of it is the plaintext of TLS, whose records end anywhere.
+ROUNDS is a number, or minutes, `10m`. With --tls all of it is the plaintext of TLS, whose records end anywhere.
 """
 
 import os
@@ -13,9 +13,11 @@ import random
 import re
 import socket
 import sys
-import time
 
-import conformance
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../crates/cli/tests/support"))
+
+import conformance  # noqa: E402
+import patience  # noqa: E402
 
 # What `outside`, a link in the folder, leads to.
 SECRET = b"root:"
@@ -55,7 +57,7 @@ def path_request(chosen):
 def came_of(port, sent, chosen):
     """All that comes back, in one piece or, sometimes, for what is sent in two."""
     with conformance.Connection(port).socket as connection:
-        connection.settimeout(5)
+        connection.settimeout(patience.LIMIT_S)
         came = b""
         try:
             at = chosen.randrange(len(sent) + 1) if chosen.randrange(8) == 0 else 0
@@ -86,22 +88,21 @@ def main():
         sys.argv.remove("--tls")
         conformance.speak_tls()
     port = int(sys.argv[1])
-    seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 2.0
+    rounds = patience.rounds(sys.argv[2] if len(sys.argv) > 2 else "1000")
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else int.from_bytes(os.urandom(4), "little")
     chosen = random.Random(seed)
     known = {"etag": '"a"', "date": "Fri, 02 Jan 2026 03:04:05 GMT"}
     requests = [conformance.bytes_of(row.sent, known) for row in conformance.rows()]
     requests = [each for each in requests if len(each) < 20_000]
-    end, count = time.monotonic() + seconds, 0
-    while time.monotonic() < end:
+    count = 0
+    for count in rounds:
         sent = path_request(chosen) if chosen.randrange(3) == 0 else changed(chosen, chosen.choice(requests))
         came = came_of(port, sent, chosen)
-        count += 1
         if (fault := fault_of(came)) is not None:
             sys.exit(f"seed {seed}, request {count}: {fault}\nsent {sent!r}\ncame {came[:500]!r}")
     if not conformance.Connection(port).is_open():
-        sys.exit(f"seed {seed}: after {count} requests the server does not answer")
-    print(f"{count} requests, seed {seed}: answered as HTTP, from the folder")
+        sys.exit(f"seed {seed}: after {count + 1} requests the server does not answer")
+    print(f"{count + 1} requests, seed {seed}: answered as HTTP, from the folder")
 
 
 if __name__ == "__main__":

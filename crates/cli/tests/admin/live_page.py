@@ -11,7 +11,10 @@ import os
 import statistics
 import subprocess
 import sys
-import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+
+import patience  # noqa: E402
 
 PHONE = {"width": 360, "height": 640, "deviceScaleFactor": 2, "mobile": True}
 
@@ -118,7 +121,7 @@ def main():
             browser.value(update)
             now = browser.metrics()
             times.append(sum(now[each] - was[each] for each in works) * 1000)
-            time.sleep(interval_s)
+            patience.let_pass(interval_s)
         after = browser.kept()
         print(json.dumps({"median_ms": statistics.median(times), "heap_bytes": [before[0], after[0]],
                           "nodes": [before[1], after[1]], **browser.value(LOOK)}))

@@ -1,6 +1,6 @@
 //! A server behind a service in the network: it counts who asks it, and holds its answers and falls when it is told to.
 
-use super::wait_for;
+use super::{free_port, wait_for};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, RwLock};
@@ -43,7 +43,8 @@ impl State {
 
 impl Backend {
     pub fn start(name: &str, answer_all: fn(&TcpStream, &State)) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        // Its own while it is down, too.
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, free_port())).unwrap();
         let state = Arc::new(State { name: name.to_owned(), ..State::default() });
         let backend = Self { port: listener.local_addr().unwrap().port(), state, answer_all };
         backend.serve(listener);

@@ -3,7 +3,7 @@
 
 use super::backend::{Backend, State};
 use super::memcached::{opaque_of, request};
-use super::{Server, folder, sanitized, text};
+use super::{Server, built, text};
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
@@ -17,18 +17,10 @@ pub const GET: u8 = 0x00;
 pub const SET: u8 = 0x01;
 pub const QUIET_GET: u8 = 0x09;
 
-/// Built for the tests of this file, with its peers in simulated worlds.
-pub fn build(file: &str, arguments: &[&str]) -> PathBuf {
-    let to = folder(file, &format!("proxy{}", arguments.concat()));
-    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let built = to.join("proxy");
-    let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
-    flux.arg("build").arg("--debug").arg(own.join("../../examples/memcached_proxy/listing_1.flick"));
-    flux.arg(own.join("tests/flick_backends/world.cpp")).args(arguments).args(sanitized::arguments());
-    flux.arg("--build-dir").arg(to.join("build")).arg("-o").arg(&built);
-    let said = flux.output().unwrap();
-    assert!(said.status.success(), "{}", text(&said.stderr));
-    built
+/// Built with its peers in simulated worlds.
+pub fn build(options: &[&str]) -> PathBuf {
+    let program = built::examples().join("memcached_proxy/listing_1.flick");
+    built::build(&program, &[built::tests().join("flick_backends/world.cpp")], &[&["--debug"], options].concat())
 }
 
 /// Before these, bound so.

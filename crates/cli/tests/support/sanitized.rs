@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 /// Names the sanitizer to the tests that run once more.
-const WHICH: &str = "FLUX_TESTED_WITH";
+pub const WHICH: &str = "FLUX_TESTED_WITH";
 
 /// What the servers of these tests are built with, if they run once more.
 pub fn which() -> Option<&'static str> {

@@ -1,12 +1,12 @@
 """What one stream of HTTP/2 has, and others on its connection have not: asked of `answers.flux`.
 
-PYTHONPATH=examples/web/test python3 http2_streams.py PORT trailers|memory
+PYTHONPATH=examples/web/test:crates/cli/tests/support python3 http2_streams.py PORT PROCESS trailers|memory
 """
 
 import sys
-import time
 
 import hpack
+import patience
 from http2 import HELLO, Connection, frame, head
 
 
@@ -43,7 +43,7 @@ def with_trailers(stream, fields):
     return all_frames
 
 
-def trailers(connection):
+def trailers(connection, process):
     """As many as there may be, too many, and too large ones; never indexed, as the streams share a table."""
     few = [("digest", "d", True)] + [(f"x-{number}", "y", True) for number in range(99)]
     long = [("digest", "d", True)] + [(f"x-{number}", "y" * 1000, True) for number in range(64)]
@@ -53,11 +53,11 @@ def trailers(connection):
     late = with_trailers(9, few * 2)
     begin = late.index(b"hello") + len(b"hello")
     connection.send(late[:begin])
-    time.sleep(0.2)
+    patience.rest(process)
     connection.send(late[begin:])
 
 
-def memory(connection):
+def memory(connection, _):
     """The next two requests behind the first cannot be read."""
     connection.send(HELLO + head(1, "/lack"))
     connection.outcome(1)
@@ -68,7 +68,7 @@ def memory(connection):
 def main():
     """Prints what becomes of each stream."""
     connection = Counting(int(sys.argv[1]))
-    {"trailers": trailers, "memory": memory}[sys.argv[2]](connection)
+    {"trailers": trailers, "memory": memory}[sys.argv[3]](connection, int(sys.argv[2]))
     print("; ".join(connection.outcome(stream) for stream in (1, 3, 5, 7, 9)))
     print("open" if connection.is_open() else "closed")
 

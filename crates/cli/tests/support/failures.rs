@@ -1,0 +1,28 @@
+//! What a failing test says beside its own message: the command that repeats it.
+
+use super::stalls;
+use std::panic::{set_hook, take_hook};
+use std::sync::Once;
+
+/// From now on each test of this program that fails says how to repeat it.
+pub fn tell() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let usual = take_hook();
+        set_hook(Box::new(move |panic| {
+            usual(panic);
+            // Threads of tests have the name of their test; others have none, or are the first.
+            if let Some(test) = std::thread::current().name() {
+                eprintln!("repeat: {}", command(test));
+            }
+        }));
+    });
+}
+
+fn command(test: &str) -> String {
+    let file = module_path!().split("::").next().unwrap();
+    let test = if test == "main" { String::new() } else { format!(" -- --exact {test}") };
+    let setting = |name: &str| std::env::var(name).map_or_else(|_| String::new(), |value| format!("{name}={value} "));
+    let settings = ["FLUX_SANITIZERS", super::sanitized::WHICH, stalls::VARIABLE].map(setting).concat();
+    format!("{settings}cargo test -p flux-lang --test {file}{test}")
+}
