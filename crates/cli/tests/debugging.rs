@@ -10,6 +10,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, channel};
 use support::{LIMIT, free_port, wait_for};
 
@@ -98,16 +99,18 @@ impl Drop for Debugger {
     }
 }
 
-/// Builds a server for a test and the debugger; its folder.
-fn build(test: &str) -> PathBuf {
-    let folder = support::folder("debugging", test);
-    for file in ["hello.flux", "nodes.cpp"] {
-        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/debugging");
-        std::fs::copy(sources.join(file), folder.join(file)).unwrap();
-    }
-    let said = support::flux(&folder, &["build", "--debug"]);
-    assert!(said.status.success(), "{}", support::text(&said.stderr));
-    folder
+/// The folder of the server, built once, with its sources.
+fn home() -> &'static Path {
+    static ONCE: OnceLock<PathBuf> = OnceLock::new();
+    ONCE.get_or_init(|| {
+        let folder = support::folder("debugging", "hello");
+        for file in ["hello.flux", "nodes.cpp"] {
+            std::fs::copy(support::built::tests().join("debugging").join(file), folder.join(file)).unwrap();
+        }
+        let said = support::flux(&folder, &["build", "--debug"]);
+        assert!(said.status.success(), "{}", support::text(&said.stderr));
+        folder
+    })
 }
 
 /// Sends a line as soon as the server listens; gives its answer.
@@ -128,7 +131,7 @@ fn first_line_of(file: &Path, start: &str) -> usize {
 
 #[test]
 fn a_debugger_steps_from_node_to_node() {
-    let home = build("steps");
+    let home = home();
     let (nodes, generated) = (home.join("nodes.cpp"), home.join("build/hello/hello.flux.cpp"));
     let mut gdb = Debugger::start(&home.join("build/hello/hello"));
     let port = free_port();
@@ -173,7 +176,7 @@ fn call_of(node: &str) -> String {
 
 #[test]
 fn the_debugger_finds_the_sources_of_the_runtime() {
-    let home = build("runtime");
+    let home = home();
     let mut gdb = Debugger::start(&home.join("build/hello/hello"));
     gdb.command(&format!("-exec-arguments 0 2> {}/stderr", home.display()));
     gdb.command("-break-insert Listen");

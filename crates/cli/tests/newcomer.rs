@@ -9,7 +9,7 @@ mod support;
 use serde_json::Value;
 use std::io::BufRead as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use support::{Server, flux};
 
 /// A folder of its own for each test.
@@ -63,12 +63,9 @@ fn a_new_timer_runs_at_once() {
     succeed(&folder, &["new", "watch", "--template", "timer"]);
     succeed(&folder, &["fmt", "--check", "watch/watch.flux"]);
     succeed(&folder, &["build", "watch"]);
-    let mut process =
-        Command::new(folder.join("watch/build/watch/watch")).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut command = Command::new(folder.join("watch/build/watch/watch"));
     let mut line = String::new();
-    std::io::BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    process.kill().unwrap();
-    process.wait().unwrap();
+    Server::start(command.stdout(Stdio::piped()), 0).output().read_line(&mut line).unwrap();
     assert!(line.starts_with("load ") && line.ends_with(" samples\n"), "{line}");
 }
 

@@ -4,23 +4,20 @@
 #![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and runs them")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
 
-use std::io::{BufRead as _, BufReader};
+mod support;
+
+use std::io::BufRead as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
+use support::{Server, flux};
 
 fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("plain_functions").join(name);
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = support::folder("plain_functions", name);
     for file in ["shop.flux", "shop.h", "shop.cpp"] {
         let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/plain_functions").join(file);
         std::fs::copy(kept, folder.join(file)).unwrap();
     }
     folder
-}
-
-fn flux(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_flux")).args(arguments).current_dir(folder).output().unwrap()
 }
 
 /// Takes functions, each from its first line to its closing brace, out of the source.
@@ -39,11 +36,8 @@ fn remove(folder: &Path, first_lines: &[&str]) {
 /// The first four lines that the server says under a strategy, sorted.
 fn first_lines(folder: &Path, strategy: &str) -> Vec<String> {
     let mut server = Command::new(folder.join("build/shop/shop"));
-    let mut server = server.arg(format!("--flux-runtime={strategy}")).stdout(Stdio::piped()).spawn().unwrap();
-    let lines = BufReader::new(server.stdout.take().unwrap()).lines();
-    let mut said: Vec<String> = lines.take(4).map(|line| line.unwrap()).collect();
-    server.kill().unwrap();
-    server.wait().unwrap();
+    let server = server.arg(format!("--flux-runtime={strategy}")).stdout(Stdio::piped());
+    let mut said: Vec<String> = Server::start(server, 0).output().lines().take(4).map(|line| line.unwrap()).collect();
     said.sort();
     said
 }

@@ -1,11 +1,13 @@
 //! Mutated programs through every layer that reads text: nothing panics, hangs, or contradicts itself.
 //!
 //! The ordinary tests take the same thousand mutations each time. `make fuzz` runs `fuzz_compiler` for
-//! `FUZZ_MINUTES`, from `FUZZ_SEED` on, or from what the clock says. What fails is written, made small, into the folder
+//! `FUZZ_MINUTES`, from `FUZZ_SEED` on, or from any seed. What fails is written, made small, into the folder
 //! for temporary files of this build, with the seed that replays it.
 
 #![expect(clippy::disallowed_methods, reason = "a test harness is a shell: it reads pages and writes what fails")]
 #![allow(clippy::panic, clippy::unwrap_used, clippy::print_stderr, reason = "a test that cannot go on fails")]
+
+mod support;
 
 use flux_fuzz::hold::{self, Fault};
 use flux_fuzz::minimise::minimise;
@@ -13,15 +15,14 @@ use flux_fuzz::mutate::mutate;
 use flux_ir::text::{print_flow, print_program};
 use flux_random_program::{Random, Shape, generate};
 use flux_source::{FileId, SourceMap};
+use std::hash::{BuildHasher as _, RandomState};
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::{Duration, Instant, SystemTime};
+use support::{TEXT_LIMIT, for_a_third_of};
 
-/// One text takes at most so long, on a machine that has other things to do.
-const TEXT_LIMIT: Duration = Duration::from_secs(20);
 /// All texts together take at most so many bytes of memory at a time.
 const MEMORY_LIMIT: u64 = 1 << 30;
 /// Where programs are: in fences of pages, and in files.
@@ -217,17 +218,15 @@ fn programs_of_the_repository_hold() {
 fn fuzz_compiler() {
     let number = |name| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
     let minutes = number("FUZZ_MINUTES").unwrap_or(10);
-    let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs() << 24;
-    let first = number("FUZZ_SEED").unwrap_or(clock);
-    let part = Duration::from_secs(minutes * 60) / 3;
+    let any = RandomState::new().hash_one(0) >> 8;
+    let first = number("FUZZ_SEED").unwrap_or(any);
     let programs = programs();
     let texts = ir_texts(&programs);
     let flick = flick_programs();
     for (name, seeds, hold) in
         [("compiler", programs, hold::text as Hold), ("flick", flick, hold::flick_text), ("ir", texts, hold::ir_text)]
     {
-        let started = Instant::now();
-        fuzz(name, seeds, first, hold, move |_| started.elapsed() < part);
+        fuzz(name, seeds, first, hold, for_a_third_of(minutes));
     }
     assert!(peak_memory().is_none_or(|peak| peak < MEMORY_LIMIT), "{:?} bytes", peak_memory());
 }

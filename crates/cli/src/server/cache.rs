@@ -91,8 +91,9 @@ mod tests {
         }
         drop(making(&cache, "module-5", || panic!("nobody makes it")));
         let kept = ["runtime-2", "module-4"].map(|name| File::open(cache.join(name)).unwrap());
-        let later = SystemTime::now() + KEPT + Duration::from_secs(1);
-        remove_unused_at(&cache, SystemTime::now());
+        let now = std::fs::metadata(&cache).unwrap().modified().unwrap();
+        let later = now + KEPT + Duration::from_secs(1);
+        remove_unused_at(&cache, now);
         assert_eq!(std::fs::read_dir(&cache).unwrap().count(), 7);
         for folder in kept {
             folder.set_modified(later).unwrap();

@@ -8,9 +8,9 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The servers of these files are built as users build them, as they are under load. What others are tested for does
-/// not depend on it, and to build them for a debugger takes less.
-const OPTIMISED: [&str; 2] = ["restart", "web"];
+/// The servers of these files are built as users build them, as they are under load; `spans` shares one with `web`. What
+/// others are tested for does not depend on it, and to build them for a debugger takes less.
+const OPTIMISED: [&str; 3] = ["restart", "spans", "web"];
 
 /// The server of an example: of these sources, or without any of those beside the program.
 pub fn build_example(file: &str, name: &str, sources: &[&str]) -> PathBuf {

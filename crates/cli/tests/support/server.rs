@@ -3,7 +3,7 @@
 use super::stalls::{Life, Stalls};
 use super::{failures, text, wait_at_most, wait_for};
 use std::fs::File;
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, Shutdown, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
@@ -62,6 +62,11 @@ impl Server {
     /// What it has said on standard error so far.
     pub fn said(&self) -> String {
         text(&std::fs::read(&self.log).unwrap())
+    }
+
+    /// Its standard output, which its command must have made a pipe.
+    pub fn output(&mut self) -> impl BufRead + use<> {
+        BufReader::new(self.process.stdout.take().unwrap())
     }
 
     /// The number of its process.
