@@ -1,4 +1,4 @@
-// Only here do these tests sleep: nothing that they expect depends on how long something takes.
+// Only this file sleeps. No expectation of these tests may depend on how long something takes.
 #pragma once
 
 #include <chrono>

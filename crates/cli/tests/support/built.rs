@@ -1,5 +1,5 @@
-//! Servers that tests build. Tests that build the same server, of one file or of several, share one folder, and what is
-//! up to date there is not compiled again.
+//! Servers that tests build. Tests that need the same server share one folder, also across test files. `flux build`
+//! compiles nothing there if the server is up to date.
 
 use super::{sanitized, text};
 use rustix::fs::{FlockOperation, flock};
@@ -8,26 +8,26 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The servers of these files are built as users build them, as they are under load; `spans` shares one with `web`. What
-/// others are tested for does not depend on it, and to build them for a debugger takes less.
+/// These test files build their servers with optimisation, because they put them under load. `spans` shares a server with
+/// `web`. All others build for a debugger, which takes less time.
 const OPTIMISED: [&str; 3] = ["restart", "spans", "web"];
 
-/// The server of an example: of these sources, or without any of those beside the program.
+/// Builds an example with these sources. Without any, `flux build` takes the sources beside the program.
 pub fn build_example(file: &str, name: &str, sources: &[&str]) -> PathBuf {
     build_in(&examples().join(name), file, name, sources)
 }
 
-/// The same of a server that is there for the tests of this file alone, beside it.
+/// Builds a server whose sources are in the folder of this test file.
 pub fn build_own(file: &str, name: &str, sources: &[&str]) -> PathBuf {
     build_in(&tests().join(file), file, name, sources)
 }
 
-/// Where the examples are.
+/// The folder of the examples.
 pub fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
 }
 
-/// Where the tests are, with folders of what they use.
+/// The folder of the test files and of their sources.
 pub fn tests() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
 }
@@ -38,13 +38,13 @@ fn build_in(home: &Path, file: &str, name: &str, sources: &[&str]) -> PathBuf {
     build(&home.join(format!("{name}.flux")), &sources, options)
 }
 
-/// The server of this program and these sources, by `flux build` with these options, and with the sanitizer of tests
-/// that run once more. No source may change while a test runs.
+/// Builds a server of this program and these sources with these options. A run under a sanitizer adds its option. The
+/// sources must not change while tests run.
 pub fn build(program: &Path, sources: &[PathBuf], options: &[&str]) -> PathBuf {
     let name = program.file_stem().unwrap();
     let mut flux = Command::new(env!("CARGO_BIN_EXE_flux"));
     flux.arg("build").args(options).args(sanitized::arguments()).arg(program).args(sources);
-    // Those of one name are told apart by how they are built.
+    // The key tells servers of one name apart.
     let mut key = DefaultHasher::new();
     (format!("{flux:?}"), std::env::var_os("FLUX_CFLAGS")).hash(&mut key);
     let folder = format!("{}-{:016x}", name.display(), key.finish());

@@ -25,7 +25,7 @@ impl Dialogue {
         self.process.stdin.as_mut().unwrap().write_all(what.as_bytes()).unwrap();
     }
 
-    /// Waits until it has said this, on standard output or standard error.
+    /// Waits until it has written this to standard output or standard error.
     pub fn wait_for(&self, what: &str) {
         wait_for(what, || text(&self.said.read().unwrap()).contains(what).then_some(()));
     }

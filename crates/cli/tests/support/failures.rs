@@ -1,17 +1,17 @@
-//! What a failing test says beside its own message: the command that repeats it.
+//! A failing test prints the command that repeats it.
 
 use super::stalls;
 use std::panic::{set_hook, take_hook};
 use std::sync::Once;
 
-/// From now on each test of this program that fails says how to repeat it.
+/// Makes each test of this program that fails print its command.
 pub fn tell() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let usual = take_hook();
         set_hook(Box::new(move |panic| {
             usual(panic);
-            // Threads of tests have the name of their test; others have none, or are the first.
+            // The thread of a test has the name of the test. Other threads have none, but for `main`.
             if let Some(test) = std::thread::current().name() {
                 eprintln!("repeat: {}", command(test));
             }

@@ -1,5 +1,5 @@
-//! What the tests that run servers share: folders, builds, ports, servers that end with their test, and waiting. Only here
-//! do tests sleep and read a clock: no result of a test may depend on how long something takes.
+//! The harness of tests that run servers: folders, builds, ports, servers and waiting. Only the harness sleeps and reads a
+//! clock. No test result may depend on how long something takes.
 
 #![allow(dead_code, unused_imports, reason = "each of the tests uses its part")]
 
@@ -71,12 +71,12 @@ pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Waits until there is something.
+/// Waits until `look` finds something. Only a hang takes longer than the limit.
 pub fn wait_for<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
     wait_at_most(LIMIT, look).unwrap_or_else(|| panic!("there is still not: {what}"))
 }
 
-/// Waits until there is something, for so long; nothing where there is not.
+/// Waits until `look` finds something, up to a limit.
 pub fn wait_at_most<T>(limit: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let (start, mut step) = (Instant::now(), Duration::from_millis(1));
     loop {
@@ -90,13 +90,13 @@ pub fn wait_at_most<T>(limit: Duration, mut look: impl FnMut() -> Option<T>) -> 
     }
 }
 
-/// Lets a time limit of a server pass, for tests that show that nothing comes of it. What they assert after that holds
-/// at any time.
+/// Lets a time limit of a server pass, for a test that shows that the limit has no effect. The test must assert only
+/// facts that hold at any time.
 pub fn let_pass(ms: u64) {
     std::thread::sleep(Duration::from_millis(ms));
 }
 
-/// The rounds of a test by chance: for `FUZZ_MINUTES`, one if it is not set, as `make fuzz` asks for.
+/// The rounds of a fuzzer: as many as fit into `FUZZ_MINUTES`, which `make fuzz` sets (1 by default).
 pub fn rounds_for_minutes() -> impl Iterator<Item = u64> {
     let minutes = std::env::var("FUZZ_MINUTES").ok().and_then(|minutes| minutes.parse::<u64>().ok()).unwrap_or(1);
     let start = Instant::now();

@@ -1,5 +1,5 @@
-"""What the scripts of tests share: waiting, and rounds. Only here do they sleep and read a clock: no result of a test may
-depend on how long something takes."""
+"""The harness of the Python scripts of tests. Only this module sleeps and reads a clock. No test result may depend on how
+long something takes."""
 
 import fcntl
 import os
@@ -8,12 +8,12 @@ import sys
 import tempfile
 import time
 
-# Only what hangs takes longer.
+# Only a hang takes longer.
 LIMIT_S = 60
 
 
 def let_pass(seconds):
-    """Goes on later. What a test asserts after that holds at any time."""
+    """Goes on later. The test must assert only facts that hold at any time."""
     time.sleep(seconds)
 
 
@@ -23,7 +23,7 @@ def now():
 
 
 def wait_for(what, look):
-    """Waits until there is something, and gives it."""
+    """Waits until `look` finds something, and returns it."""
     end = time.monotonic() + LIMIT_S
     while True:
         is_late = time.monotonic() > end
@@ -35,7 +35,7 @@ def wait_for(what, look):
 
 
 def rounds(given):
-    """The numbers of so many rounds, `300`, or of as many as there are in so many minutes, `2m`."""
+    """The numbers of rounds: `300` is a count, and `2m` is a time in minutes."""
     if not given.endswith("m"):
         yield from range(int(given))
         return
@@ -46,7 +46,7 @@ def rounds(given):
 
 
 def sleeps_of(process):
-    """How often each thread of a process has gone to sleep; None where one of them does not sleep."""
+    """The number of times that each thread of a process has gone to sleep. None if a thread runs."""
     sleeps = {}
     try:
         for thread in os.listdir(f"/proc/{process}/task"):
@@ -61,12 +61,12 @@ def sleeps_of(process):
 
 
 def rest(process):
-    """Waits until a server has nothing to do: all of its threads sleep, and none has woken since the look before."""
+    """Waits until a server is idle: two looks in a row find all threads asleep, and none has run in between."""
     wait_for("a server that rests", lambda: (sleeps := sleeps_of(process)) and sleeps == sleeps_of(process))
 
 
 def tries():
-    """Goes on until the limit, for what may fail on a slow machine and must not fail always."""
+    """Tries until the limit, for a check that may fail on a slow machine, but not each time."""
     end = time.monotonic() + LIMIT_S
     while time.monotonic() < end:
         yield
@@ -76,7 +76,7 @@ _reserved = []
 
 
 def free_port():
-    """A port that no process uses, as `free_port` in Rust (ports.rs) reserves it: until this process ends."""
+    """A port that no process uses, reserved until this process ends, like `free_port` of ports.rs."""
     folder = os.path.join(tempfile.gettempdir(), "flux_test_ports")
     os.makedirs(folder, exist_ok=True)
     first = os.getpid() % 1000 * 12

@@ -1,6 +1,6 @@
-# What the shell scripts of tests share: only here do they sleep.
+# The harness of the shell scripts of tests. Only this file sleeps.
 
-# wait_for WHAT COMMAND...: until the command succeeds, for a minute, which only what hangs takes.
+# wait_for WHAT COMMAND...: waits until the command succeeds. Only a hang takes longer than a minute.
 wait_for() {
     what=$1
     shift

@@ -1,4 +1,4 @@
-//! Ports for servers that cannot say which one they have found.
+//! Ports for servers that cannot choose one and report it.
 
 use rustix::fs::{FlockOperation, flock};
 use std::fs::File;
@@ -6,9 +6,8 @@ use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicU16, Ordering};
 
-/// A port that no process uses. It belongs to this process until that ends: a lock on a file, which the tests of all
-/// other programs look at, reserves it. It lies below the ports that the kernel gives to clients
-/// (`ip_local_port_range`), because a client could take one of those before the server does.
+/// A port that no process uses. A lock on a file reserves it for this test program until the program ends. It lies below
+/// the ports that the kernel gives to clients (`ip_local_port_range`), because a client could take one of those first.
 pub fn free_port() -> u16 {
     static TRIED: AtomicU16 = AtomicU16::new(0);
     static RESERVED: RwLock<Vec<File>> = RwLock::new(Vec::new());

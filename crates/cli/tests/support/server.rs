@@ -1,4 +1,5 @@
-//! Servers under test. Each one ends with its test, keeps its log, and is stalled at random if that is asked for.
+//! Servers under test. The harness starts a server, keeps its log, stalls it if the environment asks for that, and ends
+//! it with its test.
 
 use super::stalls::{Life, Stalls};
 use super::{failures, text, wait_at_most, wait_for};
@@ -11,14 +12,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// What a server of the standard modules says of the address that it listens on.
+/// The log line with the address where a server of the standard modules listens.
 const LISTENING: &str = "flux: listening on ";
 
 /// A server that ends with the test.
 pub struct Server {
     process: Child,
     pub port: u16,
-    /// Where its standard error goes.
+    /// The file that has its standard error.
     log: PathBuf,
     /// The command that starts it.
     command: String,
@@ -27,7 +28,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts it; it will listen on this port.
+    /// Starts a server that will listen on this port.
     pub fn start(command: &mut Command, port: u16) -> Self {
         static STARTED: AtomicUsize = AtomicUsize::new(0);
         let logs = Path::new(env!("CARGO_TARGET_TMPDIR")).join("logs");
@@ -36,7 +37,7 @@ impl Server {
         Self::logging(command, port, logs.join(name))
     }
 
-    /// The same; its log is this file, which stays where the server fails its test.
+    /// Starts a server that logs to this file.
     pub fn logging(command: &mut Command, port: u16, log: PathBuf) -> Self {
         failures::tell();
         let process = command.stderr(File::create(&log).unwrap()).spawn().unwrap();
@@ -45,7 +46,7 @@ impl Server {
         Self { process, port, log, command: format!("{command:?}"), life, _stalls: stalls }
     }
 
-    /// Starts it and waits until it listens, on the port that it says.
+    /// Starts a server that chooses its port, and waits until it listens.
     pub fn listening(command: &mut Command) -> Self {
         let mut server = Self::start(command, 0);
         server.port = wait_for("a server that listens", || {
@@ -59,12 +60,12 @@ impl Server {
         server
     }
 
-    /// What it has said on standard error so far.
+    /// Its standard error so far.
     pub fn said(&self) -> String {
         text(&std::fs::read(&self.log).unwrap())
     }
 
-    /// Its standard output, which its command must have made a pipe.
+    /// Its standard output. The command must have made it a pipe.
     pub fn output(&mut self) -> impl BufRead + use<> {
         BufReader::new(self.process.stdout.take().unwrap())
     }
@@ -127,8 +128,8 @@ impl Server {
         });
     }
 
-    /// Waits until the server has nothing to do: all of its threads sleep, and none has woken since the look before.
-    /// All that had come to it has had its effect then, and nothing more comes of it.
+    /// Waits until the server is idle: two looks in a row find all threads asleep, and none has run in between. All its
+    /// input so far has had its effect then.
     pub fn rest(&self) {
         wait_for("a server that rests", || {
             let sleeps = sleeps_of(self.id())?;
@@ -147,14 +148,13 @@ impl Server {
         wait_for("the server's end", || self.try_wait())
     }
 
-    /// Waits until it has ended, for so long; nothing where it has not.
+    /// Waits until it has ended, up to a limit.
     pub fn wait_at_most(&mut self, limit: Duration) -> Option<ExitStatus> {
         wait_at_most(limit, || self.try_wait())
     }
 }
 
-/// How often each thread of a process has gone to sleep (`proc_pid_status(5)`); nothing where one of them does not
-/// sleep.
+/// The number of times that each thread of a process has gone to sleep (`proc_pid_status(5)`). None if a thread runs.
 fn sleeps_of(process: u32) -> Option<Vec<String>> {
     let threads = std::fs::read_dir(format!("/proc/{process}/task")).ok()?;
     let sleeps =

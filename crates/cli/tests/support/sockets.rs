@@ -1,19 +1,19 @@
-//! What the kernel knows of connections (`proc_net_tcp(5)`): tests wait for that, where neither end of one says it.
+//! The state of connections, read from the kernel (`proc_net_tcp(5)`). Tests wait for it when no program reports it.
 
 use super::wait_for;
 use std::net::TcpStream;
 
-/// A connection as one of its ends has it.
+/// One end of a connection.
 struct Connection {
     port: u16,
     peer: u16,
-    /// Its state, of which 1 is that both ends are open.
+    /// 1: both ends are open.
     state: u8,
-    /// How many bytes the peer's kernel has not acknowledged.
+    /// The number of bytes that the peer's kernel has not acknowledged.
     under_way: u32,
 }
 
-/// All connections of this machine. Both ends of one are here where both are of this machine.
+/// All connections of this machine, with both ends of the local ones.
 fn connections() -> Vec<Connection> {
     let read = |file: &str| std::fs::read_to_string(file).unwrap_or_default();
     let all = read("/proc/net/tcp") + &read("/proc/net/tcp6");
@@ -29,13 +29,12 @@ fn connection(line: &str) -> Option<Connection> {
     Some(Connection { port, peer, state, under_way })
 }
 
-/// How many open connections there are to this port, as those have it who have connected. One whose other end is
-/// closed is not open.
+/// The number of connections to this port that both ends have open.
 pub fn open_to(port: u16) -> usize {
     connections().iter().filter(|one| one.peer == port && one.state == 1).count()
 }
 
-/// Waits until the peer's kernel has all that was sent over these connections.
+/// Waits until the peer's kernel has received everything that was sent on these connections.
 pub fn wait_until_sent<'a>(all: impl IntoIterator<Item = &'a TcpStream>) {
     for each in all {
         let (port, peer) = (each.local_addr().unwrap().port(), each.peer_addr().unwrap().port());
@@ -46,7 +45,7 @@ pub fn wait_until_sent<'a>(all: impl IntoIterator<Item = &'a TcpStream>) {
     }
 }
 
-/// Whether the peer, a process of this machine, has this connection open.
+/// True while the peer, a process of this machine, has not closed this connection.
 pub fn is_open_at_peer(one: &TcpStream) -> bool {
     let (port, peer) = (one.local_addr().unwrap().port(), one.peer_addr().unwrap().port());
     connections().iter().any(|other| (other.port, other.peer, other.state) == (peer, port, 1))

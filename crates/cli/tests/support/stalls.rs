@@ -1,5 +1,5 @@
-//! The stress mode: with `FLUX_TEST_STALLS=SEED` each server under test is stopped for 50 to 500 ms at random moments,
-//! for at most a quarter of its time. No test may fail because of this.
+//! The stress mode: with `FLUX_TEST_STALLS=SEED` the harness stops each server under test for 50 to 500 ms at random
+//! moments, for at most a quarter of its time. No test may fail because of this.
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::process::ExitStatus;
@@ -12,7 +12,7 @@ use std::time::Duration;
 /// The variable of the environment whose value is the seed.
 pub const VARIABLE: &str = "FLUX_TEST_STALLS";
 
-/// A process. Nobody sends a signal to it after it has ended, because its number may belong to another process then.
+/// A process. The harness sends no signal after its end, because its number may belong to another process by then.
 pub struct Life {
     process: Pid,
     state: RwLock<State>,
@@ -21,7 +21,7 @@ pub struct Life {
 #[derive(Default)]
 struct State {
     has_ended: bool,
-    /// Its test has stopped it, and continues it when it wants to.
+    /// Its test has stopped it, and will continue it.
     is_held: bool,
 }
 
@@ -31,12 +31,12 @@ impl Life {
         Self { process, state: RwLock::default() }
     }
 
-    /// Its test stops it, or lets it go on.
+    /// Records that its test stops or continues it.
     pub fn is_held(&self, is_held: bool) {
         self.state.write().unwrap().is_held = is_held;
     }
 
-    /// Runs what may find, or cause, the end of the process.
+    /// Runs a function that may find, or cause, the end of the process.
     pub fn end_if(&self, look: impl FnOnce() -> Option<ExitStatus>) -> Option<ExitStatus> {
         let mut state = self.state.write().unwrap_or_else(std::sync::PoisonError::into_inner);
         let status = look();
@@ -59,7 +59,7 @@ pub struct Stalls {
 }
 
 impl Stalls {
-    /// Those of a process, if the environment asks for them.
+    /// Stalls a process if the environment asks for it.
     pub fn asked_for(life: &Arc<Life>) -> Option<Self> {
         static SERVERS: AtomicU64 = AtomicU64::new(1);
         let seed: u64 = std::env::var(VARIABLE).ok()?.parse().expect("FLUX_TEST_STALLS is a number");
