@@ -242,7 +242,7 @@ fn a_client_that_dies_ends_its_run_alone() {
 fn a_server_that_ends_while_it_gathers_ends_whole_runs_first() {
     for loops in LOOPS {
         // A server that waited for the others would wait for longer than the test does.
-        let arguments = [loops, &["--flux-drain=1h"]].concat();
+        let arguments = [loops, &["--flux-drain=60m"]].concat();
         let (mut server, reducer) = aggregator(program(), 3, &arguments);
         let whole = job(1, 3, 2_000);
         let mut clients: Vec<TcpStream> = (0..5).map(|_| server.connect()).collect();

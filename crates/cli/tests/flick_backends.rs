@@ -25,7 +25,7 @@ fn program() -> &'static Path {
 
 /// The proxy before these, bound so. A flow that waits for a connection without need waits for longer than a test does.
 fn proxy(backends: &[&Backend], bound: &str, loops: &[&str]) -> Server {
-    proxy::start_before(program(), backends, bound, &[loops, &["--flick-connect=1h"]].concat())
+    proxy::start_before(program(), backends, bound, &[loops, &["--flick-connect=60m"]].concat())
 }
 
 #[test]

@@ -64,7 +64,7 @@ fn curl(server: &Server, arguments: &[&str], path: &str) -> String {
 
 /// Two servers: one that waits for heads as long as it takes, and one that does not.
 fn patient_and_hasty(root: &Path, runtime: &[&str], arguments: &[&str]) -> [Server; 2] {
-    ["--http-head=1h", "--http-head=1s"].map(|limit| start(root, runtime, &[&[limit], arguments].concat()))
+    ["--http-head=60m", "--http-head=1s"].map(|limit| start(root, runtime, &[&[limit], arguments].concat()))
 }
 
 #[test]
@@ -501,7 +501,7 @@ fn ends_slow_clients(root: &Path, runtime: &[&str]) {
 
 /// Others are served while slow clients have all the time that they want.
 fn serves_others(root: &Path, runtime: &[&str]) {
-    let limits = ["--http-head=1h", "--http-request=1h", "--http-send=1h"];
+    let limits = ["--http-head=60m", "--http-request=60m", "--http-send=60m"];
     let files = start(root, runtime, &limits);
     let answers = Server::listening(Command::new(answers()).args(runtime).args(limits));
     let begun = [
