@@ -51,8 +51,8 @@ def sleeps_of(process):
     try:
         for thread in os.listdir(f"/proc/{process}/task"):
             with open(f"/proc/{process}/task/{thread}/status", encoding="utf-8") as file:
-                fields = dict(line.rstrip().split(":\t", 1) for line in file if ":\t" in line)
-            if not fields["State"].startswith("S"):
+                fields = dict(line.split(":", 1) for line in file)
+            if not fields["State"].strip().startswith("S"):
                 return None
             sleeps[thread] = fields["voluntary_ctxt_switches"]
     except FileNotFoundError:
