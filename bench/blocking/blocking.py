@@ -340,8 +340,8 @@ def check(command, where, asking, runtimes):
     for runtime in runtimes:
         with server.running(asking([*command, *RUNTIMES[runtime], "--peers", str(where)])) as running:
             for name, expected in CASES.items():
-                # While the case waits the others are answered many times, and once where it holds up its loop. On a slow
-                # machine they may be slow themselves, but not each time.
+                # While a case waits, the others get many answers; while it blocks its loop, they get one. On a slow
+                # machine the others may be slow themselves, but not each time.
                 for _ in patience.tries():
                     answers, took_ms, _ = run_case(name, running)
                     if answers != {expected}:

@@ -11,7 +11,6 @@
 #include <csignal>
 #include <future>
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -151,8 +150,8 @@ public:
 
     void wait_until_asleep() const
     {
-        char stat[200] = {};
-        while (pread(file_, stat, sizeof stat - 1, 0) <= 0 || std::string_view(stat).find(") S ") == std::string_view::npos)
+        std::string stat(200, '\0');
+        while (pread(file_, stat.data(), stat.size(), 0) <= 0 || stat.find(") S ") == std::string::npos)
             std::this_thread::yield();
     }
 

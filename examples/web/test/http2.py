@@ -3,7 +3,7 @@
 
 python3 http2.py PORT
 python3 http2.py --mean PORT    # clients that mean no good: those of which the server should rid itself
-python3 http2.py --random ROUNDS PORT    # random frames, so many times or so long, `10m`; FUZZ_SEED gives the same again
+python3 http2.py --random ROUNDS PORT    # random frames; ROUNDS is a number or minutes, `10m`; FUZZ_SEED repeats them
 
 The server has the files that `conformance.py --files FOLDER` writes.
 """

@@ -8,8 +8,8 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// These test files build their servers with optimisation, because they put them under load. `spans` shares a server with
-/// `web`. All others build for a debugger, which takes less time.
+/// These test files build their servers with optimisation, because they put them under load. `spans` shares a server
+/// with `web`. All others build for a debugger, which takes less time.
 const OPTIMISED: [&str; 3] = ["restart", "spans", "web"];
 
 /// Builds an example with these sources. Without any, `flux build` takes the sources beside the program.

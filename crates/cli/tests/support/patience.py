@@ -1,5 +1,5 @@
-"""The harness of the Python scripts of tests. Only this module sleeps and reads a clock. No test result may depend on how
-long something takes."""
+"""The harness of the Python scripts of tests. Only this module sleeps and reads a clock. No test result may depend on
+how long something takes."""
 
 import fcntl
 import os

@@ -6,8 +6,8 @@ use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicU16, Ordering};
 
-/// A port that no process uses. A lock on a file reserves it for this test program until the program ends. It lies below
-/// the ports that the kernel gives to clients (`ip_local_port_range`), because a client could take one of those first.
+/// A port that no process uses. A lock on a file reserves it for this test program until the program ends. It lies
+/// below the ports that the kernel gives to clients (`ip_local_port_range`), because a client could take one of those.
 pub fn free_port() -> u16 {
     static TRIED: AtomicU16 = AtomicU16::new(0);
     static RESERVED: RwLock<Vec<File>> = RwLock::new(Vec::new());
