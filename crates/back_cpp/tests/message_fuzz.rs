@@ -94,7 +94,7 @@ fn write_corpus(name: &str, readable: &[String], folder: &Path) {
     }
 }
 
-/// Fuzzes a grammar up to a limit, which is an option of libFuzzer. Without optimisation the harness compiles in half of
+/// Fuzzes a grammar up to a limit, which is an option of libFuzzer. Without optimisation the harness compiles in half
 /// the time, and tries a fifth of the inputs.
 fn fuzz(name: &str, limit: &str, seed: u64, optimised: &str) {
     let (program, sources) = program(&format!("fuzz_{}", name.replace("std.", "")), module(name));
