@@ -1,5 +1,5 @@
-//! The harness of tests that run servers: folders, builds, ports, servers and waiting. Only the harness sleeps, and only
-//! it reads a clock. No test result may depend on how long something takes.
+//! The harness of tests that run servers: folders, builds, ports, servers and waiting. Only the harness sleeps and
+//! reads a clock. No test result may depend on how long something takes.
 
 #![allow(dead_code, unused_imports, reason = "each of the tests uses its part")]
 
