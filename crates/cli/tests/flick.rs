@@ -263,7 +263,7 @@ fn clients_that_do_not_read_do_not_end_what_they_say_or_die_keep_nothing() {
     for loops in LOOPS {
         let backends = [memcached::server()];
         let before = memcached::connections(&backends[0]);
-        let limits = ["--tcp-request=2s", "--tcp-message=2s"];
+        let limits = ["--tcp-request=10s", "--tcp-message=10s"];
         let server = proxy(&backends, &[loops, &limits].concat());
         let mut good = server.connect();
         good.write_all(&request(0x01, 1, 0, [&[0; 8], b"large", &vec![b'x'; LARGE]])).unwrap();

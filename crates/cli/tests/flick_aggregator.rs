@@ -417,6 +417,8 @@ fn a_mapper_that_falls_silent_ends_its_run_in_time() {
         send(&mut clients[2], &whole.mappers[2]);
         assert_eq!(reduced(&reducer), b"", "{loops:?}");
         assert!(clients.iter().all(is_ended), "{loops:?}");
-        assert!(made_of(&server, &reducer, &whole.mappers) == whole.wanted, "{loops:?}: the next is right");
+        // On a slow machine mappers that are not silent may seem so, but not each time.
+        let is_right = || made_of(&server, &reducer, &whole.mappers) == whole.wanted;
+        wait_for("a run that is right", || is_right().then_some(()));
     }
 }

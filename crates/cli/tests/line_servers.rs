@@ -158,11 +158,12 @@ fn slow_clients_of_the_store_hold_up_nobody() {
 #[test]
 fn who_takes_too_long_is_sent_away() {
     for runtime in RUNTIMES {
-        let server = start(store(), runtime, &["--tcp-request=300ms", "--tcp-idle=400ms", "--tcp-first-byte=100ms"]);
+        let server = start(store(), runtime, &["--tcp-request=300ms", "--tcp-idle=0s", "--tcp-first-byte=100ms"]);
         let half = Client::of(&server);
         half.send("GET a");
         assert_eq!(half.rest(), "", "{runtime:?}: half a request");
         assert_eq!(Client::of(&server).rest(), "", "{runtime:?}: nothing");
+        let server = start(store(), runtime, &["--tcp-request=0s", "--tcp-idle=400ms", "--tcp-first-byte=0s"]);
         let mut idle = Client::of(&server);
         assert_eq!(idle.ask("GET a"), "NONE\n");
         assert_eq!(idle.rest(), "", "{runtime:?}: nothing after a request");

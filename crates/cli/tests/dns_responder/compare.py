@@ -30,7 +30,7 @@ TYPES = ["A", "AAAA", "MX", "TXT", "NS", "SOA", "CNAME", "SRV", "PTR", "HINFO"]
 def ask(port, query, tcp):
     """What the server at this port says."""
     function = dns.query.tcp if tcp else dns.query.udp
-    return function(query, LOCAL, timeout=20, port=port)
+    return function(query, LOCAL, timeout=60, port=port)
 
 
 def meaning(answer):
@@ -73,7 +73,7 @@ def only_ours(port):
     # What is no message, and what is an answer, are answered by nothing; the next query is.
     whole = dns.message.make_query("web.example.org", "A").to_wire()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
-        own.settimeout(20)
+        own.settimeout(60)
         own.connect((LOCAL, port))
         for size in range(len(whole)):
             own.send(whole[:size])
@@ -89,7 +89,7 @@ def only_ours(port):
     framed = len(whole).to_bytes(2, "big") + whole
     for step in [1, 7, 1000]:
         with socket.create_connection((LOCAL, port)) as own:
-            own.settimeout(20)
+            own.settimeout(60)
             for at in range(0, 3 * len(framed), step):
                 own.sendall((3 * framed)[at:at + step])
             for _ in range(3):
