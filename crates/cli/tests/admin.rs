@@ -418,7 +418,7 @@ fn the_live_page_stays_small_and_readable_under_load() {
     assert!(seen.status.success());
     let seen: Value = serde_json::from_slice(&seen.stdout).unwrap();
     // For `make bench`: how long an update takes.
-    println!("{seen}");
+    support::tell(&seen.to_string());
     // What a quarter of the updates left behind, and all. The rows of flows in progress come and go.
     let more = |what: &str| seen[what][1].as_f64().unwrap() - seen[what][0].as_f64().unwrap();
     assert!(more("heap_bytes") < 100_000.0 && more("nodes") < 60.0, "{seen}");

@@ -87,11 +87,11 @@ fn write(sources: &mut SourceMap) -> Compilation {
 type Work = (&'static str, fn(&mut SourceMap) -> Compilation, fn(usize) -> String, usize);
 
 const LINEAR: [Work; 5] = [
-    ("a server", write, server, 12),
-    ("nodes that share each other", write, shared, 25),
-    ("steps that reach far back", write, reaching, 12),
-    ("handlers on paths", write, ways, 25),
-    ("mistakes", check, mistakes, 50),
+    ("a server", write, server, 6),
+    ("nodes that share each other", write, shared, 12),
+    ("steps that reach far back", write, reaching, 6),
+    ("handlers on paths", write, ways, 12),
+    ("mistakes", check, mistakes, 25),
 ];
 
 #[test]

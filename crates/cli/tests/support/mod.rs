@@ -2,6 +2,7 @@
 //! reads a clock. No test result may depend on how long something takes.
 
 #![allow(dead_code, unused_imports, reason = "each of the tests uses its part")]
+#![allow(clippy::print_stderr, reason = "a failing test shows logs")]
 
 pub mod backend;
 pub mod built;
@@ -88,6 +89,11 @@ pub fn wait_at_most<T>(limit: Duration, mut look: impl FnMut() -> Option<T>) -> 
         std::thread::sleep(step);
         step = (2 * step).min(Duration::from_millis(10));
     }
+}
+
+/// Prints a measurement, which no test depends on, for `make bench`.
+pub fn tell(measured: &str) {
+    eprintln!("{measured}");
 }
 
 /// Lets a time limit of a server pass, for a test that shows that the limit has no effect. The test must assert only

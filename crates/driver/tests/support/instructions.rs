@@ -1,5 +1,7 @@
 //! Counts instructions, for tests that hold that work is linear: Valgrind counts the same on a busy machine.
 
+#![allow(clippy::unwrap_used, clippy::unreachable, reason = "a test that cannot go on fails")]
+
 use std::path::Path;
 use std::process::Command;
 
