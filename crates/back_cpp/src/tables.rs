@@ -30,12 +30,11 @@ pub fn tables(context: &Context<'_>) -> Vec<Declaration> {
     let order = [&names.nodes, &names.constraints, &names.sources];
     let order = order.into_iter().chain([&names.path_functions, &names.path_vertices, &names.path_edges]);
     let table = |name| if is_empty(name) { Expression::Braces(vec![]) } else { Expression::name(name) };
-    // The last one, and left out where there is none.
-    let own = (!context.flow.program.options.is_empty()).then(|| table(&names.options));
     let name = Expression::Text(context.flow.program.name.clone());
-    // Whoever has processes has options, which bind their channels.
-    let is_of_processes = context.flow.program.modules.iter().any(|(_, module)| module.name == PROCESSES);
-    let on_loops = is_of_processes.then(|| Expression::name("true"));
+    let is_on_loops = context.flow.program.sources.iter().any(|source| source.on_loops);
+    let on_loops = is_on_loops.then(|| Expression::name("true"));
+    // The last ones, each left out where it says nothing and none comes after it.
+    let own = (is_on_loops || !context.flow.program.options.is_empty()).then(|| table(&names.options));
     let values = std::iter::once(name).chain(order.map(table)).chain(own).chain(on_loops).collect();
     for (ty, name, comment, rows) in entries {
         if !rows.is_empty() {
@@ -49,8 +48,6 @@ pub fn tables(context: &Context<'_>) -> Vec<Declaration> {
     tables
 }
 
-/// The module that processes run on, which has no locks.
-const PROCESSES: &str = "flick";
 const FUNCTIONS: &str = "Each function: how many paths lead to each exit, and the vertices of the exits.";
 const VERTICES: &str = "What happens at each vertex of the path graph, and which edges lead into it.";
 const EDGES: &str = "Where each edge comes from, and what it adds to the path number.";

@@ -72,7 +72,7 @@ impl Front for WordFront {
                     };
                     let (target, span) = (target.node, from.span);
                     let (origin, session, arguments) = (Origin::Node(from), None, None);
-                    scope.program.sources.push(Source { origin, session, target, arguments, span });
+                    scope.program.sources.push(Source { origin, session, target, arguments, on_loops: false, span });
                 }
                 _ => {}
             }

@@ -437,6 +437,8 @@ pub struct Source {
     pub target: NodeId,
     /// The values of the target's inputs, one for each; none until they have been bound.
     pub arguments: Option<Vec<Argument>>,
+    /// Whether its flows run on event loops alone, because what they share has no locks.
+    pub on_loops: bool,
     /// The statement.
     pub span: Span,
 }

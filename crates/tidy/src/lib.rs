@@ -53,6 +53,7 @@ pub const RULES: &[Rule] = &[
     Rule { name: "crates_know_only_what_they_may", check: rules::dependencies::check },
     Rule { name: "the_core_does_no_io", check: rules::purity::check },
     Rule { name: "nobody_splits_a_name", check: rules::names::check },
+    Rule { name: "no_module_is_known_by_its_name", check: rules::names::modules },
     Rule { name: "one_concept_has_one_stem", check: rules::stems::check },
     Rule { name: "rooms_include_downwards", check: rules::rooms::check },
     Rule { name: "the_glossary_names_files", check: rules::documents::glossary },

@@ -87,7 +87,14 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         let constants =
             vec![Constant::Text(what.to_owned()), number(answer.at), number(event), Constant::Option(channel.binding)];
         let origin = Origin::Node(applied(self.standard("Faults")?, constants, span));
-        self.scope.program.sources.push(Source { origin, session: None, target, arguments: None, span });
+        self.scope.program.sources.push(Source {
+            origin,
+            session: None,
+            target,
+            arguments: None,
+            on_loops: true,
+            span,
+        });
         Ok(())
     }
 

@@ -95,7 +95,14 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         let what = self.described(process.name.as_str(), channels, [(from, &targets)].into_iter());
         let constants = vec![Constant::Text(what), number(from), Constant::Option(source.binding)];
         let origin = Origin::Node(applied(self.standard("Gather")?, constants, span));
-        self.scope.program.sources.push(Source { origin, session: None, target: all, arguments: None, span });
+        self.scope.program.sources.push(Source {
+            origin,
+            session: None,
+            target: all,
+            arguments: None,
+            on_loops: true,
+            span,
+        });
         Ok(())
     }
 

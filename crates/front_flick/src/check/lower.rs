@@ -348,7 +348,14 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         ];
         let name = format!("{}_{}", process.name.text, channel.name);
         let target = self.add_node(&name, (inputs, vec![]), Body::Dispatch(vec![]), process.span);
-        self.scope.program.sources.push(Source { origin, session: None, target, arguments: None, span: process.span });
+        self.scope.program.sources.push(Source {
+            origin,
+            session: None,
+            target,
+            arguments: None,
+            on_loops: true,
+            span: process.span,
+        });
         Ok(())
     }
 
@@ -383,7 +390,14 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         ];
         let name = format!("{}_{}", process.name.text, channel.name);
         let target = self.chain_node(&name, (inputs, vec![]), steps, vec![], span);
-        self.scope.program.sources.push(Source { origin, session: None, target, arguments: None, span });
+        self.scope.program.sources.push(Source {
+            origin,
+            session: None,
+            target,
+            arguments: None,
+            on_loops: true,
+            span,
+        });
         Ok(())
     }
 

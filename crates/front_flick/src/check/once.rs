@@ -39,7 +39,14 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         let what = self.described(name, channels, [(0, &needs.targets)].into_iter());
         let constants = vec![Constant::Text(what), number(0), Constant::Option(first.binding)];
         let origin = Origin::Node(applied(self.standard("Gather")?, constants, span));
-        self.scope.program.sources.push(Source { origin, session: None, target, arguments: None, span });
+        self.scope.program.sources.push(Source {
+            origin,
+            session: None,
+            target,
+            arguments: None,
+            on_loops: true,
+            span,
+        });
         Ok(())
     }
 }

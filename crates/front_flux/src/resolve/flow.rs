@@ -42,7 +42,14 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         };
         let session = source.session.as_ref().map(|function| self.function(function, ExternalRole::Session));
         let target = self.node(&source.target, source.target.span);
-        self.scope.program.sources.push(Source { origin, session, target, arguments: None, span: source.span });
+        self.scope.program.sources.push(Source {
+            origin,
+            session,
+            target,
+            arguments: None,
+            on_loops: false,
+            span: source.span,
+        });
     }
 
     /// Adds a flow to the node `id`; `first_plain` is the one without patterns that it has already. A line without

@@ -338,8 +338,9 @@ impl<'a> Parser<'a> {
         } else {
             None
         };
+        let on_loops = line.eat_word("on_loops");
         line.finish()?;
-        self.program.sources.push(Source { origin, session, target, arguments, span });
+        self.program.sources.push(Source { origin, session, target, arguments, on_loops, span });
         Ok(())
     }
 

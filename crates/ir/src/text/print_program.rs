@@ -281,6 +281,9 @@ impl Printer {
             self.write(" session ");
             self.external(*session, ExternalRole::Session);
         }
+        if source.on_loops {
+            self.write(" on_loops");
+        }
         self.end_line();
     }
 

@@ -287,6 +287,7 @@ pub fn any_program(choices: &mut Choices) -> Program {
         session: choices.chance().then(|| choices.id(EXTERNALS)),
         target: choices.id(counts.nodes),
         arguments: any_arguments(choices),
+        on_loops: choices.chance(),
         span: choices.span(),
     });
     program.handlers = choices.list(3, |choices| any_handler(choices, counts));

@@ -92,7 +92,14 @@ fn program(choices: &mut Choices) -> Program {
                 span,
             });
         }
-        program.sources.push(Source { origin, session: None, target: NodeId::new(0), arguments: None, span });
+        program.sources.push(Source {
+            origin,
+            session: None,
+            target: NodeId::new(0),
+            arguments: None,
+            on_loops: false,
+            span,
+        });
     }
     program
 }
