@@ -2,9 +2,8 @@
 
 use crate::arguments::Fmt;
 use crate::failure::{Failure, Result};
-use crate::program::{plain, read};
+use crate::program::{plain, read, show};
 use crate::terminal::{Terminal, print};
-use flux_diagnostic::render;
 use flux_format::Refusal;
 use flux_source::{FileId, SourceMap};
 use std::io::Read as _;
@@ -64,10 +63,7 @@ fn format_file(path: &Path, check: bool, terminal: &Terminal) -> Result {
 fn format(sources: &SourceMap, terminal: &Terminal) -> Result<String> {
     flux_format::format(sources, FileId(0)).map_err(|refusal| match refusal {
         Refusal::Mistakes(diagnostics) => {
-            for diagnostic in diagnostics.sorted() {
-                let options = render::Options { color: terminal.color(), width: terminal.width() };
-                terminal.show(&format!("{}\n\n", render::render(diagnostic, sources, options)));
-            }
+            show(&diagnostics, sources, |_| true, terminal);
             Failure::Program
         }
         Refusal::Contradiction => {

@@ -121,18 +121,35 @@ impl Program {
 
     /// Shows diagnostics of this program, and fails where one is an error.
     pub fn show(&self, diagnostics: &Diagnostics, notes: Notes, terminal: &Terminal) -> Result {
-        for diagnostic in diagnostics.sorted().into_iter().filter(|one| notes.show(one)) {
-            match terminal.format() {
-                MessageFormat::Human => {
-                    let options = render::Options { color: terminal.color(), width: terminal.width() };
-                    terminal.show(&format!("{}\n\n", render::render(diagnostic, &self.sources, options)));
-                }
-                MessageFormat::Json => {
-                    crate::terminal::print(&format!("{}\n", json::object(diagnostic, &self.sources)));
-                }
+        if terminal.format() == MessageFormat::Human {
+            show(diagnostics, &self.sources, |one| notes.show(one), terminal);
+        } else {
+            let shown = diagnostics.shown();
+            for diagnostic in shown.diagnostics.iter().filter(|one| notes.show(one)) {
+                crate::terminal::print(&format!("{}\n", json::object(diagnostic, &self.sources)));
+            }
+            if let Some(hidden) = json::hidden(&shown) {
+                crate::terminal::print(&format!("{hidden}\n"));
             }
         }
         if diagnostics.has_errors() { Err(Failure::Program) } else { Ok(()) }
+    }
+}
+
+/// Shows diagnostics to people, the notes that `are_shown`, and how many more there are.
+pub fn show(
+    diagnostics: &Diagnostics,
+    sources: &SourceMap,
+    are_shown: impl Fn(&Diagnostic) -> bool,
+    terminal: &Terminal,
+) {
+    let options = render::Options { color: terminal.color(), width: terminal.width() };
+    let shown = diagnostics.shown();
+    for diagnostic in shown.diagnostics.iter().filter(|one| are_shown(one)) {
+        terminal.show(&format!("{}\n\n", render::render(diagnostic, sources, options)));
+    }
+    if let Some(hidden) = render::hidden(&shown) {
+        terminal.show(&format!("{hidden}\n\n"));
     }
 }
 

@@ -10,7 +10,7 @@
 //!  "notes":["given: (int n)"],"help":"declare `Write (int n) => ();`"}
 //! ```
 
-use crate::{Diagnostic, Mark, Severity};
+use crate::{Diagnostic, Mark, Severity, Shown};
 use flux_source::{LineAndColumn, SourceMap};
 use serde::Serialize;
 use std::fmt;
@@ -50,6 +50,35 @@ pub struct Marked<'a> {
     pub end_column: u32,
     /// What is there, in a few words; may be empty.
     pub label: &'a str,
+}
+
+/// The last line, where some diagnostics are not shown: how many.
+///
+/// ```json
+/// {"not_shown":{"errors":9900,"warnings":1}}
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
+pub struct Hidden {
+    /// Of each severity.
+    not_shown: Counts,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
+struct Counts {
+    errors: usize,
+    warnings: usize,
+}
+
+/// The last line for these diagnostics; none where all are shown.
+pub fn hidden(shown: &Shown<'_>) -> Option<Hidden> {
+    let counts = Counts { errors: shown.hidden_errors, warnings: shown.hidden_warnings };
+    (counts.errors + counts.warnings > 0).then_some(Hidden { not_shown: counts })
+}
+
+impl fmt::Display for Hidden {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&serde_json::to_string(self).map_err(|_| fmt::Error)?)
+    }
 }
 
 /// The object for a diagnostic whose spans are in `sources`.
@@ -112,6 +141,14 @@ mod tests {
             r#""notes":["one","two"],"help":"mend it"}"#,
         );
         assert_eq!(object(&diagnostic, &sources).to_string(), expected);
+    }
+
+    #[test]
+    fn the_last_line_says_what_is_not_shown() {
+        let some = Shown { diagnostics: vec![], hidden_errors: 2, hidden_warnings: 0 };
+        let line = hidden(&some).map(|line| line.to_string());
+        assert_eq!(line.as_deref(), Some(r#"{"not_shown":{"errors":2,"warnings":0}}"#));
+        assert_eq!(hidden(&Shown::default()), None);
     }
 
     #[test]

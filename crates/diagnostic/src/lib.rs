@@ -110,6 +110,20 @@ impl Diagnostic {
     }
 }
 
+/// So many diagnostics of one severity are shown: whoever corrects these sees the next ones.
+pub const SHOWN_LIMIT: usize = 100;
+
+/// Which diagnostics are shown.
+#[derive(Clone, Default, Debug)]
+pub struct Shown<'a> {
+    /// By place in the source.
+    pub diagnostics: Vec<&'a Diagnostic>,
+    /// How many errors are not shown.
+    pub hidden_errors: usize,
+    /// How many warnings are not shown.
+    pub hidden_warnings: usize,
+}
+
 /// The diagnostics of one run, in the order found.
 #[derive(Clone, Default, Debug)]
 pub struct Diagnostics {
@@ -152,6 +166,28 @@ impl Diagnostics {
     /// Whether one of them is an error.
     pub fn has_errors(&self) -> bool {
         self.count(Severity::Error) > 0
+    }
+
+    /// The first [`SHOWN_LIMIT`] errors by place in the source, as many warnings, and all notes.
+    pub fn shown(&self) -> Shown<'_> {
+        let mut shown = Shown::default();
+        let (mut errors, mut warnings) = (0, 0);
+        for one in self.sorted() {
+            let (count, hidden) = match one.severity {
+                Severity::Error => (&mut errors, &mut shown.hidden_errors),
+                Severity::Warning => (&mut warnings, &mut shown.hidden_warnings),
+                Severity::Note => {
+                    shown.diagnostics.push(one);
+                    continue;
+                }
+            };
+            *count += 1;
+            match *count <= SHOWN_LIMIT {
+                true => shown.diagnostics.push(one),
+                false => *hidden += 1,
+            }
+        }
+        shown
     }
 
     /// All of them by place in the source, those at the same place as found.
@@ -224,6 +260,24 @@ mod tests {
         assert_eq!(nearest("A", ["B", "AB"]), None);
         assert_eq!(nearest("a", ["B", "A"]), Some("A"));
         assert_eq!(nearest("ba", ["ab"]), Some("ab"));
+    }
+
+    #[test]
+    fn of_many_errors_the_first_hundred_are_shown() {
+        let at = |start| Span::new(Default::default(), start..start + 1);
+        let mut all = Diagnostics::new();
+        for number in (0..10_000).rev() {
+            all.push(Diagnostic::error(Id("e"), "error", at(3 * number)));
+            all.push(Diagnostic::warning(Id("w"), "warning", at(3 * number + 1)));
+            all.push(Diagnostic::note(Id("n"), "note", at(3 * number + 2)));
+        }
+        let Shown { diagnostics, hidden_errors, hidden_warnings } = all.shown();
+        assert_eq!((hidden_errors, hidden_warnings, diagnostics.len()), (9900, 9900, 10_200));
+        let errors: Vec<_> = diagnostics.iter().filter(|one| one.severity == Severity::Error).collect();
+        assert_eq!(errors.last().map(|last| last.primary.span), Some(at(3 * 99)));
+        let mut few = Diagnostics::new();
+        few.push(Diagnostic::error(Id("e"), "error", at(0)));
+        assert_eq!((few.shown().hidden_errors, few.shown().diagnostics.len()), (0, 1));
     }
 
     #[test]

@@ -17,7 +17,7 @@
 //! Any span may be asked for: one that is empty, lies outside its file or splits a character is moved to the nearest
 //! place that can be shown, and a line wider than the terminal is cut around its marks.
 
-use crate::{Diagnostic, Diagnostics, Mark, Severity};
+use crate::{Diagnostic, Diagnostics, Mark, Severity, Shown};
 use annotate_snippets::{
     Annotation, AnnotationKind, Group, Level, Padding, Renderer, Snippet, normalize_untrusted_str as clean,
 };
@@ -55,6 +55,19 @@ pub fn render(diagnostic: &Diagnostic, sources: &SourceMap, options: Options) ->
     let shown = renderer.hyperlink(false).term_width(options.width).render(&[group]);
     // An empty line of a help would else be spaces.
     shown.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+}
+
+/// How many diagnostics are not shown: `9900 more errors and 1 more warning are not shown`; none where all are.
+pub fn hidden(shown: &Shown<'_>) -> Option<String> {
+    let part = |count: usize, word: &str| match count {
+        0 => None,
+        1 => Some(format!("1 more {word}")),
+        many => Some(format!("{many} more {word}s")),
+    };
+    let parts = [part(shown.hidden_errors, "error"), part(shown.hidden_warnings, "warning")];
+    let parts: Vec<_> = parts.into_iter().flatten().collect();
+    let is_one = shown.hidden_errors + shown.hidden_warnings == 1;
+    (!parts.is_empty()).then(|| format!("{} {} not shown", parts.join(" and "), if is_one { "is" } else { "are" }))
 }
 
 /// How many errors and warnings there are: `2 errors, 1 warning`; none where there is neither.
@@ -324,6 +337,16 @@ note[inferred]: inferred
         all.push(Diagnostic::error(Id("a"), "a", Span::default()));
         all.push(Diagnostic::warning(Id("b"), "b", Span::default()));
         assert_eq!(summary(&all).as_deref(), Some("2 errors, 1 warning"));
+    }
+
+    #[test]
+    fn what_is_not_shown_is_counted() {
+        let said = |hidden_errors, hidden_warnings| {
+            hidden(&Shown { diagnostics: vec![], hidden_errors, hidden_warnings }).unwrap_or_default()
+        };
+        assert_eq!(said(0, 0), "");
+        assert_eq!(said(1, 0), "1 more error is not shown");
+        assert_eq!(said(9900, 1), "9900 more errors and 1 more warning are not shown");
     }
 
     #[test]

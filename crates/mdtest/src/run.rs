@@ -140,9 +140,9 @@ impl Found {
 
 /// What `flux check` shows of the diagnostics: each with an empty line after it, and how many there are.
 fn printed_diagnostics(outcome: &Outcome) -> String {
-    let all = outcome.diagnostics.sorted();
-    let shown = all.iter().map(|one| render::render(one, &outcome.sources, render::Options::default()));
-    shown.chain(render::summary(&outcome.diagnostics)).collect::<Vec<_>>().join("\n\n")
+    let all = outcome.diagnostics.shown();
+    let shown = all.diagnostics.iter().map(|one| render::render(one, &outcome.sources, render::Options::default()));
+    shown.chain(render::hidden(&all)).chain(render::summary(&outcome.diagnostics)).collect::<Vec<_>>().join("\n\n")
 }
 
 fn find(outcome: &Outcome, key: &str, part: Option<&Part>) -> Result<String, String> {
