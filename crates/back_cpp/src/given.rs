@@ -10,7 +10,7 @@ use crate::tree::{Declaration, Declarator, Expression, Function, Statement};
 use flux_contract as contract;
 use flux_ir::flow::{Callee, Operand, Step};
 use flux_ir::program::TypeBody;
-use flux_ir::types::{Declared, Type, TypeKind, contained_first, contained_in, record_fields};
+use flux_ir::types::{Declared, Type, TypeKind, contained_first, contained_in};
 use std::collections::BTreeSet;
 
 impl Writer<'_> {
@@ -50,11 +50,18 @@ pub(crate) fn record_sizes(context: &Context<'_>) -> Vec<Declaration> {
         }
     }
     let mut sizes = vec![];
+    // The records of which all values are equally large: each is looked at once, after those that it contains.
+    let mut fixed = BTreeSet::new();
     for id in contained_first(&program.types).into_iter().filter(|id| given.contains(id)) {
         let declared = &program.types[id];
         let TypeBody::Record(fields) = &declared.body else { continue };
         let ty = Type::declared(program, declared.is(id));
-        if fields.iter().all(|field| is_fixed(context, &field.ty)) {
+        let is_fixed = |ty: &Type| match ty.kind() {
+            TypeKind::Record(id) => fixed.contains(id),
+            _ => ty.is_scalar(),
+        };
+        if fields.iter().all(|field| is_fixed(&field.ty)) {
+            fixed.insert(id);
             continue;
         }
         let values = fields.iter().map(|field| Expression::name("of").member(&field.name)).collect();
@@ -76,12 +83,4 @@ pub(crate) fn record_sizes(context: &Context<'_>) -> Vec<Declaration> {
         });
     }
     sizes
-}
-
-/// Whether all values of a type are known to be equally large.
-fn is_fixed(context: &Context<'_>, ty: &Type) -> bool {
-    match ty.kind() {
-        TypeKind::Record(id) => record_fields(&context.flow.program, *id).iter().all(|one| is_fixed(context, &one.ty)),
-        _ => ty.is_scalar(),
-    }
 }

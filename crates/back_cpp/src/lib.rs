@@ -37,6 +37,7 @@ pub mod types;
 mod unit;
 mod uses;
 mod values;
+mod width;
 
 pub use crate::asked::{AskedFunction, asked_functions};
 use crate::handlers::{PlainHandler, plain_handlers};

@@ -4,9 +4,11 @@
 //! little room, a level further in. Nothing else is ever broken.
 
 use crate::tree::{Declaration, Declarator, Expression, Function, Initial, Row, Statement};
+use crate::width::width;
+use flux_source::{Deep, deep};
 
 /// The last column that text may reach, where it can be helped.
-const WIDTH: usize = 120;
+pub(crate) const WIDTH: usize = 120;
 /// The columns of a level.
 const LEVEL: usize = 4;
 
@@ -293,14 +295,14 @@ impl Printer {
 
     fn unless(&mut self, condition: &Expression, body: &[Statement]) {
         self.write("if (");
-        self.expression(&Expression::Prefix("!", Box::new(condition.clone())), 3);
+        self.expression(&Expression::Prefix("!", Deep::new(condition.clone())), 3);
         self.line(") [[unlikely]] {");
         self.body(body);
         self.line("}");
     }
 
     fn statement(&mut self, statement: &Statement) {
-        match statement {
+        deep(|| match statement {
             Statement::Blank => self.end_line(),
             Statement::Comment(text) => self.comment(text),
             Statement::Variable(variable, initial) => self.variable(variable, initial),
@@ -364,7 +366,7 @@ impl Printer {
                 self.write("return ");
                 self.ending(value);
             }
-        }
+        })
     }
 
     fn closure(&mut self, name: &str, parameters: &[Declarator], body: &[Statement]) {
@@ -422,56 +424,58 @@ impl Printer {
 
     /// Writes an expression, after which `tail` more characters come before a line can be broken.
     fn expression(&mut self, expression: &Expression, tail: usize) {
-        let whole = width(expression);
-        if self.fits(whole + tail) {
-            return self.flat(expression, whole);
-        }
-        match expression {
-            Expression::Call(function, arguments) => {
-                self.expression(function, 1);
-                match arguments.as_slice() {
-                    // The lines are broken inside of the braces.
-                    [only] if ends_in_braces(only) => {
-                        self.write("(");
-                        self.expression(only, 1 + tail);
-                        self.write(")");
+        deep(|| {
+            let whole = width(expression);
+            if self.fits(whole + tail) {
+                return self.flat(expression, whole);
+            }
+            match expression {
+                Expression::Call(function, arguments) => {
+                    self.expression(function, 1);
+                    match arguments.as_slice() {
+                        // The lines are broken inside of the braces.
+                        [only] if ends_in_braces(only) => {
+                            self.write("(");
+                            self.expression(only, 1 + tail);
+                            self.write(")");
+                        }
+                        _ => self.list("(", arguments, ")", tail),
                     }
-                    _ => self.list("(", arguments, ")", tail),
                 }
-            }
-            Expression::Element(two) => {
-                let [object, key] = &**two;
-                self.expression(object, 1);
-                self.list("[", std::slice::from_ref(key), "]", tail);
-            }
-            Expression::Braces(values) => self.list("{", values, "}", tail),
-            Expression::Made(name, values) => {
-                self.write(name);
-                self.list("{", values, "}", tail);
-            }
-            Expression::Infix(left, operator, right) => {
-                self.operand(left, operator, false, operator.len() + 1);
-                self.write(&format!(" {operator}"));
-                if self.fits(1 + width(right) + 2 + tail) {
-                    self.write(" ");
-                } else {
-                    self.end_line();
-                    self.start_line((self.level + 1) * LEVEL);
+                Expression::Element(two) => {
+                    let [object, key] = &**two;
+                    self.expression(object, 1);
+                    self.list("[", std::slice::from_ref(key), "]", tail);
                 }
-                self.operand(right, operator, true, tail);
+                Expression::Braces(values) => self.list("{", values, "}", tail),
+                Expression::Made(name, values) => {
+                    self.write(name);
+                    self.list("{", values, "}", tail);
+                }
+                Expression::Infix(left, operator, right) => {
+                    self.operand(left, operator, false, operator.len() + 1);
+                    self.write(&format!(" {operator}"));
+                    if self.fits(1 + width(right) + 2 + tail) {
+                        self.write(" ");
+                    } else {
+                        self.end_line();
+                        self.start_line((self.level + 1) * LEVEL);
+                    }
+                    self.operand(right, operator, true, tail);
+                }
+                Expression::All(conditions) => self.fill("", conditions, " &&", "", tail),
+                Expression::Prefix(operator, value) => {
+                    self.write(operator);
+                    self.operand(value, operator, true, tail);
+                }
+                Expression::Lambda(parameters, refers, value) => {
+                    self.write(&lambda(parameters, *refers));
+                    self.expression(value, LAMBDA_END.len() + tail);
+                    self.write(LAMBDA_END);
+                }
+                _ => self.flat(expression, whole),
             }
-            Expression::All(conditions) => self.fill("", conditions, " &&", "", tail),
-            Expression::Prefix(operator, value) => {
-                self.write(operator);
-                self.operand(value, operator, true, tail);
-            }
-            Expression::Lambda(parameters, refers, value) => {
-                self.write(&lambda(parameters, *refers));
-                self.expression(value, LAMBDA_END.len() + tail);
-                self.write(LAMBDA_END);
-            }
-            _ => self.flat(expression, whole),
-        }
+        })
     }
 
     /// Writes what an operator joins, in parentheses where they are needed.
@@ -531,16 +535,16 @@ impl Printer {
 
 /// Whether an expression is braces, or a call of nothing but them.
 fn ends_in_braces(expression: &Expression) -> bool {
-    match expression {
+    deep(|| match expression {
         Expression::Braces(_) => true,
         Expression::Call(_, arguments) => matches!(arguments.as_slice(), [only] if ends_in_braces(only)),
         _ => false,
-    }
+    })
 }
 
 /// Adds the expression on one line to `text`.
 fn flat(expression: &Expression, text: &mut String) {
-    match expression {
+    deep(|| match expression {
         Expression::Name(name) => text.push_str(name),
         Expression::Text(string) => text.push_str(&quoted(string)),
         Expression::Member(object, member) => {
@@ -590,15 +594,15 @@ fn flat(expression: &Expression, text: &mut String) {
             flat(value, text);
             text.push_str(LAMBDA_END);
         }
-    }
+    })
 }
 
 /// What comes before the value of a lambda, and after it.
-fn lambda(parameters: &[Declarator], refers: bool) -> String {
+pub(crate) fn lambda(parameters: &[Declarator], refers: bool) -> String {
     let parameters: Vec<_> = parameters.iter().map(declarator).collect();
     format!("[&]({}){} {{ return ", parameters.join(", "), if refers { " -> const auto &" } else { "" })
 }
-const LAMBDA_END: &str = "; }";
+pub(crate) const LAMBDA_END: &str = "; }";
 
 fn flat_operand(operand: &Expression, operator: &str, is_right: bool, text: &mut String) {
     let is_enclosed = is_enclosed(operand, operator, is_right);
@@ -608,7 +612,7 @@ fn flat_operand(operand: &Expression, operator: &str, is_right: bool, text: &mut
 }
 
 /// Whether what `operator` takes is written in parentheses: not where every reader knows what binds more tightly.
-fn is_enclosed(operand: &Expression, operator: &str, is_right: bool) -> bool {
+pub(crate) fn is_enclosed(operand: &Expression, operator: &str, is_right: bool) -> bool {
     let Expression::Infix(_, inner, _) = operand else { return false };
     let strength = |symbol: &str| match symbol {
         "||" | "&&" => 1,
@@ -633,38 +637,6 @@ fn flat_list(open: &str, elements: &[Expression], separator: &str, close: &str, 
     text.push_str(close);
 }
 
-/// How many characters the expression takes on one line.
-fn width(expression: &Expression) -> usize {
-    let characters = |text: &str| text.chars().count();
-    let list = |elements: &[Expression], separator: usize| {
-        elements.iter().map(width).sum::<usize>() + separator * elements.len().saturating_sub(1)
-    };
-    match expression {
-        Expression::Name(name) => characters(name),
-        Expression::Text(string) => characters(&quoted(string)),
-        Expression::Member(object, member) => operand_width(object, ".", false) + 1 + characters(member),
-        Expression::Address(object) => 1 + width(object),
-        Expression::Call(function, arguments) => width(function) + 2 + list(arguments, 2),
-        Expression::Instance(name, arguments) => characters(name) + 2 + list(arguments, 2),
-        Expression::Braces(values) => 2 + list(values, 2),
-        Expression::Element(two) => 2 + list(&**two, 0),
-        Expression::Compare(left, operator, right) => width(left) + characters(operator) + 2 + width(right),
-        Expression::All(conditions) => list(conditions, 4),
-        Expression::Infix(left, operator, right) => {
-            operand_width(left, operator, false) + characters(operator) + 2 + operand_width(right, operator, true)
-        }
-        Expression::Prefix(operator, value) => characters(operator) + operand_width(value, operator, true),
-        Expression::Made(name, values) => characters(name) + 2 + list(values, 2),
-        Expression::Lambda(parameters, refers, value) => {
-            characters(&lambda(parameters, *refers)) + width(value) + LAMBDA_END.len()
-        }
-    }
-}
-
-fn operand_width(operand: &Expression, operator: &str, is_right: bool) -> usize {
-    width(operand) + 2 * usize::from(is_enclosed(operand, operator, is_right))
-}
-
 /// `char *argv`, `int count`, `int x[3]`, `Handler_in &`: a star or an ampersand stands with the name.
 fn declarator(declarator: &Declarator) -> String {
     let Declarator { ty, name, array } = declarator;
@@ -673,7 +645,7 @@ fn declarator(declarator: &Declarator) -> String {
 }
 
 /// A string literal. Octal escapes end after three digits, so that they cannot take in what follows.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let escaped = text.chars().map(|letter| match letter {
         '"' => "\\\"".to_owned(),
         '\\' => "\\\\".to_owned(),
@@ -746,7 +718,7 @@ mod tests {
 
     #[test]
     fn what_is_joined_has_its_members_as_a_whole() {
-        let [a, b] = ["a", "b"].map(|name| Box::new(Expression::name(name)));
+        let [a, b] = ["a", "b"].map(|name| Deep::new(Expression::name(name)));
         let size = Expression::Infix(a, "+", b).member("size").call(vec![]);
         let mut text = String::new();
         flat(&size, &mut text);

@@ -3,6 +3,8 @@
 //! The back end builds this tree and [`crate::print`] writes it, so that indentation, wrapping and punctuation are
 //! decided in one place and no stage glues text together. Names and types are leaves: a type is what the user wrote.
 
+use flux_source::Deep;
+
 /// A type with the name that has it: a parameter, a member, a variable.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Declarator {
@@ -22,29 +24,29 @@ pub enum Expression {
     /// A string: the text, not yet escaped.
     Text(String),
     /// `object.member`
-    Member(Box<Self>, String),
+    Member(Deep<Self>, String),
     /// `&object`
-    Address(Box<Self>),
+    Address(Deep<Self>),
     /// `function(arguments)`
-    Call(Box<Self>, Vec<Self>),
+    Call(Deep<Self>, Vec<Self>),
     /// `name<arguments>`
     Instance(String, Vec<Self>),
     /// `{values}`
     Braces(Vec<Self>),
     /// `left != right`, with whichever operator.
-    Compare(Box<Self>, &'static str, Box<Self>),
+    Compare(Deep<Self>, &'static str, Deep<Self>),
     /// `one && another`
     All(Vec<Self>),
     /// `object[key]`
-    Element(Box<[Self; 2]>),
+    Element(Deep<[Self; 2]>),
     /// `left + right`, with whichever operator; `c ? a : b` is `?` of `c`, and of `:` of the others.
-    Infix(Box<Self>, &'static str, Box<Self>),
+    Infix(Deep<Self>, &'static str, Deep<Self>),
     /// `!value`
-    Prefix(&'static str, Box<Self>),
+    Prefix(&'static str, Deep<Self>),
     /// `hit{values}`
     Made(String, Vec<Self>),
     /// `[&](const hit &h) { return value; }`, or, where it is true, `[&](const hit &h) -> const auto & { … }`.
-    Lambda(Vec<Declarator>, bool, Box<Self>),
+    Lambda(Vec<Declarator>, bool, Deep<Self>),
 }
 
 /// How a variable starts.
@@ -164,7 +166,7 @@ pub enum Declaration {
     /// A function of a class, with its body, and what stands after its parameters.
     Method(Function, &'static str),
     /// A template of this parameter.
-    Template(&'static str, Box<Self>),
+    Template(&'static str, Deep<Self>),
     /// `template …;`: what is compiled of a template, for these arguments.
     Instantiated(Function),
     /// A constructor, and what it initialises.
@@ -205,21 +207,21 @@ impl Expression {
 
     /// A member of this object.
     pub fn member(self, name: impl Into<String>) -> Self {
-        Self::Member(Box::new(self), name.into())
+        Self::Member(Deep::new(self), name.into())
     }
 
     /// A call of this function.
     pub fn call(self, arguments: Vec<Self>) -> Self {
-        Self::Call(Box::new(self), arguments)
+        Self::Call(Deep::new(self), arguments)
     }
 
     /// The address of this object.
     pub fn address(self) -> Self {
-        Self::Address(Box::new(self))
+        Self::Address(Deep::new(self))
     }
 
     /// A comparison with `right`.
     pub fn compare(self, operator: &'static str, right: Self) -> Self {
-        Self::Compare(Box::new(self), operator, Box::new(right))
+        Self::Compare(Deep::new(self), operator, Deep::new(right))
     }
 }

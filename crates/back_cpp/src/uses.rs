@@ -5,6 +5,7 @@
 
 use flux_ir::error_code::ErrorPart;
 use flux_ir::flow::{Block, End, Function, Operand, Step, StepId};
+use flux_source::deep;
 use std::collections::{HashMap, HashSet};
 
 /// A use of a value.
@@ -67,36 +68,38 @@ impl<'a> Uses<'a> {
     /// What is wanted at the start of `block`, which is that of the failure of `failed` or of none, where `after` is
     /// wanted once it resumes.
     fn block(&mut self, block: &'a Block, failed: Option<StepId>, after: &Wanted<'a>) -> Wanted<'a> {
-        let mut wanted = HashSet::new();
-        match &block.end {
-            End::Done { values, .. } => values.iter().for_each(|operand| _ = self.read(operand, &mut wanted)),
-            End::Resume { values, .. } => {
-                wanted.clone_from(after);
-                for (index, operand) in values.iter().enumerate().rev() {
-                    let last = self.read(operand, &mut wanted);
-                    self.last.extend(failed.filter(|_| last).map(|failed| UseOfValue::Resumed(failed, index)));
+        deep(|| {
+            let mut wanted = HashSet::new();
+            match &block.end {
+                End::Done { values, .. } => values.iter().for_each(|operand| _ = self.read(operand, &mut wanted)),
+                End::Resume { values, .. } => {
+                    wanted.clone_from(after);
+                    for (index, operand) in values.iter().enumerate().rev() {
+                        let last = self.read(operand, &mut wanted);
+                        self.last.extend(failed.filter(|_| last).map(|failed| UseOfValue::Resumed(failed, index)));
+                    }
+                }
+                End::GoOn { .. } => wanted.clone_from(after),
+                End::Failed { .. } | End::Ended { .. } => {}
+                End::Dispatch { lines, .. } => {
+                    for line in lines {
+                        wanted.extend(self.block(&line.block, failed, after));
+                        wanted.extend(line.tests.iter().map(|test| &test.value));
+                    }
                 }
             }
-            End::GoOn { .. } => wanted.clone_from(after),
-            End::Failed { .. } | End::Ended { .. } => {}
-            End::Dispatch { lines, .. } => {
-                for line in lines {
-                    wanted.extend(self.block(&line.block, failed, after));
-                    wanted.extend(line.tests.iter().map(|test| &test.value));
+            for step in block.steps.iter().rev() {
+                let on_failure = self.block(&step.failure, Some(step.id), &wanted);
+                wanted.extend(on_failure);
+                self.keep(step);
+                for (index, operand) in step.inputs.iter().enumerate().rev() {
+                    if self.read(operand, &mut wanted) {
+                        self.last.insert(UseOfValue::Argument(step.id, index));
+                    }
                 }
             }
-        }
-        for step in block.steps.iter().rev() {
-            let on_failure = self.block(&step.failure, Some(step.id), &wanted);
-            wanted.extend(on_failure);
-            self.keep(step);
-            for (index, operand) in step.inputs.iter().enumerate().rev() {
-                if self.read(operand, &mut wanted) {
-                    self.last.insert(UseOfValue::Argument(step.id, index));
-                }
-            }
-        }
-        wanted
+            wanted
+        })
     }
 
     /// Notes which inputs of a step its failure block reads.

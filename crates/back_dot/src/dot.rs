@@ -3,6 +3,7 @@
 
 use crate::{html, look};
 use flux_picture::{Arrow, Item, Picture, ShapeId};
+use flux_source::deep;
 use std::fmt::Write;
 
 /// The value of an attribute.
@@ -40,19 +41,23 @@ pub fn write(picture: &Picture) -> String {
 /// Writes items, the last one first: where nothing else decides, a picture from left to right has at its bottom what is
 /// written first.
 fn write_items(out: &mut String, depth: usize, items: &[Item]) {
-    for item in items.iter().rev() {
-        match item {
-            Item::Shape(shape) => line(out, depth, &format!("{}{};", id(shape.id), list(&look::shape(shape)))),
-            Item::Beside(one, other) => line(out, depth, &format!("{{ rank=same; {}; {}; }}", id(*one), id(*other))),
-            Item::Frame(frame) => {
-                // Graphviz draws a frame around what is in a `cluster`.
-                line(out, depth, &format!("subgraph cluster_{} {{", frame.id.0));
-                line(out, depth + 1, &format!("graph{};", list(&look::frame(frame))));
-                write_items(out, depth + 1, &frame.items);
-                line(out, depth, "}");
+    deep(|| {
+        for item in items.iter().rev() {
+            match item {
+                Item::Shape(shape) => line(out, depth, &format!("{}{};", id(shape.id), list(&look::shape(shape)))),
+                Item::Beside(one, other) => {
+                    line(out, depth, &format!("{{ rank=same; {}; {}; }}", id(*one), id(*other)))
+                }
+                Item::Frame(frame) => {
+                    // Graphviz draws a frame around what is in a `cluster`.
+                    line(out, depth, &format!("subgraph cluster_{} {{", frame.id.0));
+                    line(out, depth + 1, &format!("graph{};", list(&look::frame(frame))));
+                    write_items(out, depth + 1, &frame.items);
+                    line(out, depth, "}");
+                }
             }
         }
-    }
+    })
 }
 
 fn arrow_line(arrow: &Arrow) -> String {

@@ -5,6 +5,7 @@
 
 use flux_ir::flow::{Acquisition, Block, Callee, End, Flow, FunctionId, Operand, Step};
 use flux_ir::program::{ConstraintId, Mode, NodeId, Origin, Requirement};
+use flux_source::deep;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
@@ -88,13 +89,15 @@ impl<'a> Printer<'a> {
     }
 
     fn block(&mut self, block: &'a Block, depth: usize) {
-        for step in &block.steps {
-            self.step(step, depth);
-            self.block(&step.failure, depth);
-        }
-        if let End::Dispatch { lines, .. } = &block.end {
-            lines.iter().for_each(|line| self.block(&line.block, depth));
-        }
+        deep(|| {
+            for step in &block.steps {
+                self.step(step, depth);
+                self.block(&step.failure, depth);
+            }
+            if let End::Dispatch { lines, .. } = &block.end {
+                lines.iter().for_each(|line| self.block(&line.block, depth));
+            }
+        })
     }
 
     fn step(&mut self, step: &'a Step, depth: usize) {

@@ -1,5 +1,7 @@
 //! Programs at the limits of what a register or a stack holds.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use flux_source::{FileId, SourceMap};
 use std::fmt::Write as _;
 
@@ -49,4 +51,72 @@ fn shared_nodes_stay_linear() {
     }
     let _ = writeln!(text, "N2000 (int v) => (int v);\nN2000 = E;");
     assert_eq!(errors(&text), Vec::<String>::new());
+}
+
+/// A type that is twice in the next one, sixty times over, has more parts than could be counted one by one.
+fn records(uses: &str) -> String {
+    let mut text = String::from("record r0 { x : uint64; };\n");
+    for level in 1..=60 {
+        let inner = level - 1;
+        let _ = writeln!(text, "record r{level} {{ a : r{inner}; b : r{inner}; }};");
+    }
+    text + uses
+}
+
+/// The C++ of a program without errors, and its bounds.
+fn generated(text: &str) -> usize {
+    let mut sources = SourceMap::of("limits.flux", text);
+    let compilation = flux_driver::compile(&mut sources, FileId(0), &mut |path| Err(format!("{path} is not there")));
+    let flow = compilation.flow.unwrap();
+    let bounds = flux_driver::bounds::table(&flux_driver::bounds::bounds(&sources, &flow.program));
+    let files = flux_back_cpp::generate(&flow, &sources, &flux_back_cpp::Options::default());
+    files.iter().map(|file| file.text.len()).sum::<usize>() + bounds.len()
+}
+
+#[test]
+fn records_in_records_stay_linear() {
+    let uses = "L () => (r60 x);\nP (value v) => ();\nC (r60 x) => (value v) { v = value(x); };\n\
+                source L => F;\nF = C -> P;\n";
+    let size = generated(&records(uses));
+    assert!(size < 100_000, "{size}");
+}
+
+#[test]
+fn a_key_of_too_many_values_is_refused() {
+    let told = errors(&records("L () => (r60 x);\nP (r60 x) => ();\nsource L => P;\natomic P:{k(x)};\n"));
+    assert_eq!(told, ["the key of `k` has more than 256 values"]);
+}
+
+#[test]
+fn calls_of_calls_stay_linear() {
+    let mut text = String::from("L () => (uint64 n);\nC0 (uint64 n) => (uint64 m) { m = n; };\n");
+    for level in 1..=60 {
+        let inner = level - 1;
+        let _ = writeln!(text, "C{level} (uint64 n) => (uint64 m) {{ m = C{inner}(n) + C{inner}(n); }};");
+    }
+    text += "P (uint64 m) => ();\nsource L => F;\nF = C60 -> P;\n";
+    let size = generated(&text);
+    assert!(size < 100_000, "{size}");
+}
+
+/// Whether the server of a program runs on loops alone, as its tables say.
+fn runs_on_loops(name: &str, text: &str, module: &str) -> bool {
+    let mut sources = SourceMap::of(name, text);
+    let mut read = |path: &str| if path == "flick.flux" { Ok(module.to_owned()) } else { Err("none".to_owned()) };
+    let compilation = flux_driver::compile(&mut sources, FileId(0), &mut read);
+    let flow = compilation.flow.unwrap();
+    let files = flux_back_cpp::generate(&flow, &sources, &flux_back_cpp::Options::default());
+    let tables = files.iter().find(|file| file.text.contains("constexpr flux::program ")).unwrap();
+    let (_, program) = tables.text.split_once("constexpr flux::program ").unwrap();
+    program.split(';').next().unwrap().ends_with(", true}")
+}
+
+#[test]
+fn a_module_of_the_user_may_be_called_as_one_of_ours() {
+    let text =
+        "use \"flick.flux\";\nTick () => (int n);\nOut (int n) => ();\nsource Tick => Go;\nGo = flick.Twice -> Out;\n";
+    assert!(!runs_on_loops("app.flux", text, "Twice (int n) => (int n) { n = n * 2; };\n"));
+    let text = "type c = unit {\n  : \"GET \";\n  key : string &until = \"\\n\" &max_size = 1k;\n};\n\
+                proc P: (c/c client)\n  | client => client\n";
+    assert!(runs_on_loops("app.flick", text, ""));
 }

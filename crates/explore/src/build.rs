@@ -15,6 +15,7 @@ use flux_ir::flow::{
     Block, Branch, Callee, Each, EachOrder, End, Exit, Flow, Function, FunctionId, Operand, Step, StepId,
 };
 use flux_ir::program::{Constant, ConstraintId, Mode, Scope};
+use flux_source::deep;
 use std::collections::HashMap;
 
 /// A list has from none to so many elements: with three, one instance can wait for a place while two others run.
@@ -136,25 +137,28 @@ impl<'a> Builder<'a> {
 
     /// What happens from the step at `at` of a block on; `resume` is where a step goes on whose handler replaced it.
     fn block(&mut self, block: &'a Block, at: usize, frame: &Frame<'a>, resume: PointId) -> PointId {
-        if let Some(step) = block.steps.get(at) {
-            let point = self.step(block, at, step, frame, resume);
-            // What is outside nodes, a key or a copy, may throw before a step: with nothing of this function held.
-            return match frame.function.fault {
-                Some(_) => self.graph.union(&[point, frame.exits.failed]),
-                None => point,
-            };
-        }
-        match &block.end {
-            End::Done { .. } => frame.exits.done,
-            End::Failed { .. } => frame.exits.failed,
-            End::Ended { .. } => frame.exits.ended,
-            End::Resume { .. } | End::GoOn { .. } => resume,
-            End::Dispatch { lines, unmatched } => {
-                let mut points: Vec<_> = lines.iter().map(|line| self.block(&line.block, 0, frame, resume)).collect();
-                points.extend(unmatched.map(|_| frame.exits.failed));
-                self.graph.union(&points)
+        deep(|| {
+            if let Some(step) = block.steps.get(at) {
+                let point = self.step(block, at, step, frame, resume);
+                // What is outside nodes, a key or a copy, may throw before a step: with nothing of this function held.
+                return match frame.function.fault {
+                    Some(_) => self.graph.union(&[point, frame.exits.failed]),
+                    None => point,
+                };
             }
-        }
+            match &block.end {
+                End::Done { .. } => frame.exits.done,
+                End::Failed { .. } => frame.exits.failed,
+                End::Ended { .. } => frame.exits.ended,
+                End::Resume { .. } | End::GoOn { .. } => resume,
+                End::Dispatch { lines, unmatched } => {
+                    let mut points: Vec<_> =
+                        lines.iter().map(|line| self.block(&line.block, 0, frame, resume)).collect();
+                    points.extend(unmatched.map(|_| frame.exits.failed));
+                    self.graph.union(&points)
+                }
+            }
+        })
     }
 
     fn step(&mut self, block: &'a Block, at: usize, step: &'a Step, frame: &Frame<'a>, resume: PointId) -> PointId {

@@ -53,8 +53,8 @@ pub fn format(file: FileId, text: &str) -> Result<String, Refusal> {
     }
     layout.lines(rest);
     let result = if layout.out.is_empty() { String::new() } else { layout.out + "\n" };
-    let again = parse(file, &result, &mut diagnostics);
-    let is_same = spellings(text) == spellings(&result) && shape(&syntax) == shape(&again);
+    let again = shape(&parse(file, &result, &mut diagnostics));
+    let is_same = spellings(text) == spellings(&result) && shape(&syntax) == again;
     if is_same && !diagnostics.has_errors() { Ok(result) } else { Err(Refusal::Contradiction) }
 }
 

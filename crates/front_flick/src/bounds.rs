@@ -9,7 +9,9 @@ use flux_ir::compute::Extent;
 use flux_ir::message::Message;
 use flux_ir::name::Name;
 use flux_ir::program::Program;
-use flux_source::FileId;
+use flux_source::{FileId, deep};
+use std::cell::RefCell;
+use std::collections::HashMap;
 
 /// A process.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -57,7 +59,7 @@ pub struct Held {
 /// The processes of a text that is right, and the state that all their runs share.
 pub fn processes(file: FileId, text: &str, program: &Program) -> (Vec<Process>, Vec<Held>) {
     let syntax = parse(file, text, &mut Diagnostics::new());
-    let sizes = Sizes { syntax: &syntax, program };
+    let sizes = Sizes { syntax: &syntax, program, records: RefCell::default() };
     let (mut processes, mut globals) = (vec![], vec![]);
     for declaration in &syntax.declarations {
         match declaration {
@@ -79,12 +81,11 @@ pub fn processes(file: FileId, text: &str, program: &Program) -> (Vec<Process>, 
 const OWNER: u64 = 32;
 const ENTRY: u64 = 48;
 
-/// Types are so deep in each other; what is deeper has no bound that could be written.
-const MOST_DEPTH: usize = 16;
-
 struct Sizes<'a, 'text> {
     syntax: &'a Syntax<'text>,
     program: &'a Program,
+    /// The bytes of the records that were looked at.
+    records: RefCell<HashMap<String, Option<u64>>>,
 }
 
 impl Sizes<'_, '_> {
@@ -112,22 +113,19 @@ impl Sizes<'_, '_> {
     fn held(&self, state: &State<'_>) -> Held {
         let ty = &state.field.ty;
         let own = match &ty.form {
-            TypeForm::Named(name) if !matches!(&*name.own, "string" | "bytes") => self.bytes(ty, 0),
+            TypeForm::Named(name) if !matches!(&*name.own, "string" | "bytes") => self.bytes(ty),
             _ => ty.most,
         };
         Held {
             name: state.field.name.text.to_string(),
-            bytes: self.bytes(ty, 0),
+            bytes: self.bytes(ty),
             bounded: spelled(ty),
             extent: Extent { own, inner: self.inner(ty) },
         }
     }
 
     /// The most bytes of a value.
-    fn bytes(&self, ty: &Type<'_>, depth: usize) -> Option<u64> {
-        if depth > MOST_DEPTH {
-            return None;
-        }
+    fn bytes(&self, ty: &Type<'_>) -> Option<u64> {
         match &ty.form {
             TypeForm::Named(name) => match (name.parts(), &*name.own) {
                 ((None, _), "string" | "bytes") => Some(ty.most?.saturating_add(OWNER)),
@@ -135,27 +133,32 @@ impl Sizes<'_, '_> {
                 ((None, _), "int16" | "uint16") => Some(2),
                 ((None, _), "int32" | "uint32") => Some(4),
                 ((None, _), "integer" | "int64" | "uint64") => Some(8),
-                ((module, own), _) => self.declared(module, own, depth),
+                ((module, own), _) => self.declared(module, own),
             },
             TypeForm::List(element) => {
-                let each = self.bytes(element, depth + 1)?;
+                let each = deep(|| self.bytes(element))?;
                 Some(ty.most?.saturating_mul(each).saturating_add(OWNER))
             }
             TypeForm::Dictionary(two) => {
                 let [key, value] = &**two;
-                let each = self.bytes(key, depth + 1)?.saturating_add(self.bytes(value, depth + 1)?);
+                let each = deep(|| self.bytes(key))?.saturating_add(deep(|| self.bytes(value))?);
                 Some(ty.most?.saturating_mul(each.saturating_add(ENTRY)).saturating_add(OWNER))
             }
         }
     }
 
-    fn declared(&self, module: Option<&str>, own: &str, depth: usize) -> Option<u64> {
+    fn declared(&self, module: Option<&str>, own: &str) -> Option<u64> {
         let record = self.record(own).filter(|_| module.is_none());
         match (self.message(module, own), record) {
             (Some(message), _) => Some(message.most_bytes()),
             (None, Some(record)) => {
-                let all = record.fields.iter().map(|field| self.bytes(&field.ty, depth + 1));
-                all.into_iter().try_fold(0_u64, |sum, bytes| Some(sum.saturating_add(bytes?)))
+                if let Some(known) = self.records.borrow().get(own) {
+                    return *known;
+                }
+                let all = record.fields.iter().map(|field| deep(|| self.bytes(&field.ty)));
+                let bytes = all.into_iter().try_fold(0_u64, |sum, bytes| Some(sum.saturating_add(bytes?)));
+                self.records.borrow_mut().insert(own.to_owned(), bytes);
+                bytes
             }
             (None, None) => None,
         }
@@ -186,11 +189,11 @@ impl Sizes<'_, '_> {
     fn inner(&self, ty: &Type<'_>) -> Option<u64> {
         let both = |ty: &Type<'_>| match &ty.form {
             TypeForm::Named(name) if matches!(&*name.own, "string" | "bytes") => ty.most,
-            TypeForm::Named(_) => self.bytes(ty, 0),
+            TypeForm::Named(_) => self.bytes(ty),
             _ => Some(ty.most?.max(self.inner(ty)?)),
         };
         match &ty.form {
-            TypeForm::Named(_) => self.bytes(ty, 0),
+            TypeForm::Named(_) => self.bytes(ty),
             TypeForm::List(element) => both(element),
             TypeForm::Dictionary(two) => {
                 let [key, value] = &**two;

@@ -5,7 +5,7 @@
 
 use flux_front_flux::syntax::{Name, QualifiedName, Use};
 use flux_ir::compute::Operator;
-use flux_source::Span;
+use flux_source::{Deep, Span};
 
 /// A whole text.
 #[derive(Clone, Debug, Default)]
@@ -251,25 +251,25 @@ pub enum Form<'text> {
     /// A name.
     Name(QualifiedName<'text>),
     /// `e.name`
-    Field(Box<Expression<'text>>, Name<'text>),
+    Field(Deep<Expression<'text>>, Name<'text>),
     /// `e[e]`
-    Element(Box<[Expression<'text>; 2]>),
+    Element(Deep<[Expression<'text>; 2]>),
     /// `name(e, e)`, `kv(key: e)`
     Call(QualifiedName<'text>, Vec<Argument<'text>>),
     /// `[e, e]`
     List(Vec<Expression<'text>>),
     /// `not e`
-    Not(Box<Expression<'text>>),
+    Not(Deep<Expression<'text>>),
     /// `-e`
-    Negate(Box<Expression<'text>>),
+    Negate(Deep<Expression<'text>>),
     /// `e + e`; `mod` is [`Operator::Remainder`].
-    Binary(Operator, Box<[Expression<'text>; 2]>),
+    Binary(Operator, Deep<[Expression<'text>; 2]>),
     /// `e in e`
-    In(Box<[Expression<'text>; 2]>),
+    In(Deep<[Expression<'text>; 2]>),
     /// `map on xs as x: …` and its like.
-    Over(Box<Over<'text>>),
+    Over(Deep<Over<'text>>),
     /// `foldt on …`
-    Foldt(Box<Foldt<'text>>),
+    Foldt(Deep<Foldt<'text>>),
 }
 
 /// What is between the parentheses of a call.

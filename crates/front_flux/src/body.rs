@@ -2,7 +2,7 @@
 
 use crate::syntax::{Name, QualifiedName};
 use flux_ir::compute::Operator;
-use flux_source::Span;
+use flux_source::{Deep, Span, deep};
 
 /// `{ points = h.bytes / (age + 1); }`, or `{ h.bytes > 1M }` of a predicate.
 #[derive(Clone, Debug)]
@@ -81,27 +81,27 @@ pub enum Form<'text> {
     /// A variable, `none`, an option; with its module once modules are known.
     Name(QualifiedName<'text>),
     /// `e.name`
-    Field(Box<Value<'text>>, Name<'text>),
+    Field(Deep<Value<'text>>, Name<'text>),
     /// `!e`
-    Not(Box<Value<'text>>),
+    Not(Deep<Value<'text>>),
     /// `-e`
-    Negate(Box<Value<'text>>),
+    Negate(Deep<Value<'text>>),
     /// `e + e`
-    Binary(Operator, Box<[Value<'text>; 2]>),
+    Binary(Operator, Deep<[Value<'text>; 2]>),
     /// `e ? e : e`
-    Choose(Box<[Value<'text>; 3]>),
+    Choose(Deep<[Value<'text>; 3]>),
     /// `name(e, e)`, `name(field: e)`: what is called is a name, or what becomes one.
-    Call(Box<Value<'text>>, Vec<Argument<'text>>),
+    Call(Deep<Value<'text>>, Vec<Argument<'text>>),
     /// `[e, e]`
     List(Vec<Value<'text>>),
     /// `[e: e, e: e]`
     Map(Vec<[Value<'text>; 2]>),
     /// `[for x in e if e : e]`
-    Comprehension(Box<Comprehension<'text>>),
+    Comprehension(Deep<Comprehension<'text>>),
     /// `e[e]`
-    Element(Box<[Value<'text>; 2]>),
+    Element(Deep<[Value<'text>; 2]>),
     /// `e[e..e]`
-    Slice(Box<Value<'text>>, Option<Box<Value<'text>>>, Option<Box<Value<'text>>>),
+    Slice(Deep<Value<'text>>, Option<Deep<Value<'text>>>, Option<Deep<Value<'text>>>),
 }
 
 /// What is between the parentheses of a call.
@@ -145,6 +145,7 @@ impl<'text> Value<'text> {
             Form::List(all) => all.iter_mut().collect(),
             Form::Map(all) => all.iter_mut().flatten().collect(),
             Form::Comprehension(it) => {
+                let it = &mut **it;
                 std::iter::once(&mut it.over).chain(&mut it.condition).chain(&mut it.value).collect()
             }
             Form::Slice(of, from, to) => {
@@ -195,15 +196,17 @@ pub fn values_and_types_mut<'a, 'text>(body: &'a mut Body<'text>) -> (Vec<&'a mu
 
 /// The names that `block` gives values to, in whatever block of it.
 pub fn assigned<'a, 'text>(block: &'a [Statement<'text>], found: &mut Vec<&'a str>) {
-    for statement in block {
-        match statement {
-            Statement::Assign(name, _) | Statement::Put(name, ..) => found.push(name.as_str()),
-            Statement::If(_, then, otherwise) => {
-                assigned(then, found);
-                assigned(otherwise, found);
+    deep(|| {
+        for statement in block {
+            match statement {
+                Statement::Assign(name, _) | Statement::Put(name, ..) => found.push(name.as_str()),
+                Statement::If(_, then, otherwise) => {
+                    assigned(then, found);
+                    assigned(otherwise, found);
+                }
+                Statement::For(_, _, block) => assigned(block, found),
+                Statement::Let(..) | Statement::LetAll(..) | Statement::Fail(..) => {}
             }
-            Statement::For(_, _, block) => assigned(block, found),
-            Statement::Let(..) | Statement::LetAll(..) | Statement::Fail(..) => {}
         }
-    }
+    })
 }

@@ -8,11 +8,12 @@
 //! references, default values, functions, `void`, arrays without a size.
 
 use crate::ids;
+use crate::parser::too_deep;
 use crate::syntax::{Name, Parameter, QualifiedName};
 use crate::token::{Token, TokenKind};
 use flux_diagnostic::{Diagnostic, Id};
 use flux_ir::cpp_keyword::is_keyword;
-use flux_source::Span;
+use flux_source::{NESTING_LIMIT, Span};
 use std::borrow::Cow;
 
 /// Reads one parameter from `tokens`, those between two commas; linear in them. `text` is the whole file.
@@ -57,6 +58,21 @@ fn fault(id: Id, headline: String, span: Span, help: impl Into<String>) -> Box<D
     Box::new(Diagnostic::error(id, headline, span).help(help))
 }
 
+/// What is said of a type whose brackets are in each other too deep.
+pub(crate) fn nested_too_deep(tokens: &[Token]) -> Option<Diagnostic> {
+    use TokenKind::{CloseBracket, CloseParenthesis, Greater, Less, OpenBracket, OpenParenthesis};
+    let mut depth = 0_usize;
+    let innermost = tokens.iter().find(|token| {
+        match token.kind {
+            OpenParenthesis | OpenBracket | Less => depth += 1,
+            CloseParenthesis | CloseBracket | Greater => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth > NESTING_LIMIT
+    })?;
+    Some(too_deep(innermost.span).help("declare a record for the inner part, or a type in C++: `using name = …;`"))
+}
+
 /// The tokens of a parameter, and what is said of them where they are none.
 struct Run<'text, 'tokens> {
     text: &'text str,
@@ -72,6 +88,9 @@ impl Run<'_, '_> {
 
     /// Refuses what no member of a struct can be.
     fn check_tokens(&self) -> Result<(), Box<Diagnostic>> {
+        if let Some(error) = nested_too_deep(self.tokens) {
+            return Err(Box::new(error));
+        }
         let mut open: Vec<Token> = vec![];
         let mut before = TokenKind::End;
         for token in self.tokens {

@@ -2,7 +2,7 @@
 
 use crate::body::Value;
 use crate::syntax::{Name, Parameter, QualifiedName};
-use flux_source::Span;
+use flux_source::{Span, deep};
 
 /// `type command = unit { ... };`
 #[derive(Clone, Debug)]
@@ -117,14 +117,16 @@ pub enum AttributeValue<'text> {
 
 /// The fields in `items`, those of choices too, in the order of the text.
 pub fn fields_mut<'a, 'text>(items: &'a mut [Item<'text>], found: &mut Vec<&'a mut Field<'text>>) {
-    for item in items {
-        match item {
-            Item::Field(field) => found.push(field),
-            Item::If(_, then, otherwise) => {
-                fields_mut(then, found);
-                fields_mut(otherwise, found);
+    deep(|| {
+        for item in items {
+            match item {
+                Item::Field(field) => found.push(field),
+                Item::If(_, then, otherwise) => {
+                    fields_mut(then, found);
+                    fields_mut(otherwise, found);
+                }
+                Item::Switch(_, cases, _) => cases.iter_mut().for_each(|case| fields_mut(&mut case.items, found)),
             }
-            Item::Switch(_, cases, _) => cases.iter_mut().for_each(|case| fields_mut(&mut case.items, found)),
         }
-    }
+    })
 }

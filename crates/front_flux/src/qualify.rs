@@ -15,7 +15,7 @@ use crate::syntax::{
 };
 use flux_diagnostic::Diagnostic;
 use flux_front::scope::{Kind, Located, Scope};
-use flux_source::Span;
+use flux_source::{Span, deep};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
@@ -138,15 +138,17 @@ fn qualify_type(scope: &mut Scope<'_>, own_types: &HashSet<String>, ty: &mut Str
 /// Makes `store.entry` in a body one name, where `store` is a module. The recursion is as deep as the value, which the
 /// parser bounds.
 fn qualify_value(scope: &Scope<'_>, value: &mut Value<'_>) {
-    if let Form::Field(of, name) = &value.form
-        && let Form::Name(module) = &of.form
-        && let (None, called) = module.parts()
-        && let Some(module) = scope.module_called(called)
-    {
-        let (module, own) = (Some(Cow::Owned(module.to_owned())), name.text.clone());
-        value.form = Form::Name(QualifiedName { folder: None, module, own, span: value.span });
-    }
-    value.parts_mut().into_iter().for_each(|part| qualify_value(scope, part));
+    deep(|| {
+        if let Form::Field(of, name) = &value.form
+            && let Form::Name(module) = &of.form
+            && let (None, called) = module.parts()
+            && let Some(module) = scope.module_called(called)
+        {
+            let (module, own) = (Some(Cow::Owned(module.to_owned())), name.text.clone());
+            value.form = Form::Name(QualifiedName { folder: None, module, own, span: value.span });
+        }
+        value.parts_mut().into_iter().for_each(|part| qualify_value(scope, part));
+    })
 }
 
 /// What is done with each name of a statement; true for one that the statement says the meaning of.
@@ -217,17 +219,19 @@ fn walk_pattern(kind: Kind, pattern: &mut NameOrAny<'_>, visit: &mut Visit<'_>) 
 
 /// The recursion is as deep as chains are in each other, which the parser bounds.
 fn walk_chain(chain: &mut Chain<'_>, visit: &mut Visit<'_>) {
-    for step in &mut chain.steps {
-        match &mut step.action {
-            Action::Apply(application) => walk_application(application, visit),
-            Action::Parallel(branches, _) => branches.iter_mut().for_each(|branch| walk_chain(branch, visit)),
-            Action::Each(chain, width, _) => {
-                walk_chain(chain, visit);
-                width.iter_mut().for_each(|width| walk_constant(width, visit));
+    deep(|| {
+        for step in &mut chain.steps {
+            match &mut step.action {
+                Action::Apply(application) => walk_application(application, visit),
+                Action::Parallel(branches, _) => branches.iter_mut().for_each(|branch| walk_chain(branch, visit)),
+                Action::Each(chain, width, _) => {
+                    walk_chain(chain, visit);
+                    width.iter_mut().for_each(|width| walk_constant(width, visit));
+                }
             }
+            step.within.iter_mut().for_each(|time| walk_constant(time, visit));
         }
-        step.within.iter_mut().for_each(|time| walk_constant(time, visit));
-    }
+    })
 }
 
 fn walk_application(application: &mut Application<'_>, visit: &mut Visit<'_>) {

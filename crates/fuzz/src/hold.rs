@@ -37,7 +37,7 @@ pub fn flick_text(text: &str) -> Result<(), Fault> {
 fn text_of(name: &str, text: &str) -> Result<(), Fault> {
     let mut sources = SourceMap::of(name, text);
     let compilation = compile(&mut sources, FileId(0), &mut no_file);
-    for diagnostic in compilation.diagnostics.sorted() {
+    for diagnostic in compilation.diagnostics.shown().diagnostics {
         tells(diagnostic, &sources)?;
     }
     if let Some(program) = compilation.program() {
@@ -104,7 +104,9 @@ fn layout(name: &str, text: &str, compilation: &Compilation) -> Result<(), Fault
     let sources = SourceMap::of(name, text);
     let once = match format(&sources, FileId(0)) {
         Ok(once) => once,
-        Err(Refusal::Mistakes(_)) => return Ok(()),
+        Err(Refusal::Mistakes(diagnostics)) => {
+            return diagnostics.shown().diagnostics.into_iter().try_for_each(|one| tells(one, &sources));
+        }
         Err(Refusal::Contradiction) => return Err("what is laid out has other tokens or comments".to_owned()),
     };
     let mut sources = SourceMap::of(name, once.as_str());

@@ -7,8 +7,11 @@ use flux_front_flux::lexer::lex;
 use flux_random_program::Random;
 use flux_source::FileId;
 
-/// A mutated text is at most so long, in bytes.
-pub const LENGTH_LIMIT: usize = 16 << 10;
+/// A mutated text is at most so long, in bytes: a repeated run of a few tokens fits.
+pub const LENGTH_LIMIT: usize = 64 << 10;
+
+/// How often a run is repeated.
+const REPEATED: usize = 9_000;
 
 /// What people's editors, other systems and bad copies put into files.
 const ODD: [&str; 32] = [
@@ -78,7 +81,7 @@ fn run(random: &mut Random, count: usize, most: usize) -> std::ops::Range<usize>
 fn change_tokens(random: &mut Random, text: &str, other: &str) -> String {
     let (mut own, others) = (pieces(text), pieces(other));
     let at = random.below(own.len());
-    match random.below(9) {
+    match random.below(10) {
         0 => {
             own.drain(run(random, own.len(), 4));
         }
@@ -104,6 +107,7 @@ fn change_tokens(random: &mut Random, text: &str, other: &str) -> String {
         }
         6 => return change_statements(random, text, other),
         7 => rename(random, &mut own, &others),
+        8 => repeat(random, &mut own),
         _ => nest(random, &mut own),
     }
     own.concat()
@@ -149,6 +153,13 @@ fn nest(random: &mut Random, own: &mut Vec<String>) {
         _ => format!("{}{inside}{}", open.repeat(times), close.repeat(times)),
     };
     own.splice(place, [changed]);
+}
+
+/// Repeats a run so often that whatever takes a piece of the stack for each would need more than there is.
+fn repeat(random: &mut Random, own: &mut Vec<String>) {
+    let place = run(random, own.len(), 4);
+    let inside = own.get(place.clone()).unwrap_or_default().concat();
+    own.splice(place, [inside.repeat(REPEATED)]);
 }
 
 /// Changes, inserts or removes bytes; what is no UTF-8 any more is replaced.

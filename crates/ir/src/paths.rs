@@ -26,6 +26,7 @@ use crate::arena::Arena;
 use crate::external::{External, ExternalId};
 use crate::flow::{Block, Branch, Callee, Each, End, Exit, Exits, Flow, Function, FunctionId, Step, StepPaths};
 use crate::program::NodeId;
+use flux_source::deep;
 use std::collections::HashMap;
 
 /// The largest count of paths to one point, which leaves a register room for the sum over 65,536 exits.
@@ -139,33 +140,35 @@ impl Counter<'_> {
     /// Numbers a block at whose start `arriving` paths arrive. In a failure block, `beside` paths reach the point where
     /// a `Resume` goes on; the result is how many more do so from here.
     fn block(&mut self, block: &mut Block, mut arriving: u64, beside: u64) -> u64 {
-        for step in &mut block.steps {
-            arriving = self.step(step, arriving);
-        }
-        let totals = &mut self.totals;
-        let mut leave = |total: fn(&mut Exits) -> &mut u64, offset: &mut u64| {
-            let total = total(totals);
-            *offset = *total;
-            *total = total.saturating_add(arriving);
-        };
-        match &mut block.end {
-            End::Done { offset, .. } => leave(|totals| &mut totals.done, offset),
-            End::Failed { offset } => leave(|totals| &mut totals.failed, offset),
-            End::Ended { offset } => leave(|totals| &mut totals.ended, offset),
-            End::Resume { offset, .. } | End::GoOn { offset } => {
-                *offset = resume_offset(beside, arriving);
-                return (*offset + arriving).max(beside) - beside;
+        deep(|| {
+            for step in &mut block.steps {
+                arriving = self.step(step, arriving);
             }
-            End::Dispatch { lines, unmatched } => {
-                if let Some(offset) = unmatched {
-                    leave(|totals| &mut totals.failed, offset);
+            let totals = &mut self.totals;
+            let mut leave = |total: fn(&mut Exits) -> &mut u64, offset: &mut u64| {
+                let total = total(totals);
+                *offset = *total;
+                *total = total.saturating_add(arriving);
+            };
+            match &mut block.end {
+                End::Done { offset, .. } => leave(|totals| &mut totals.done, offset),
+                End::Failed { offset } => leave(|totals| &mut totals.failed, offset),
+                End::Ended { offset } => leave(|totals| &mut totals.ended, offset),
+                End::Resume { offset, .. } | End::GoOn { offset } => {
+                    *offset = resume_offset(beside, arriving);
+                    return (*offset + arriving).max(beside) - beside;
                 }
-                for line in lines {
-                    self.block(&mut line.block, arriving, 0);
+                End::Dispatch { lines, unmatched } => {
+                    if let Some(offset) = unmatched {
+                        leave(|totals| &mut totals.failed, offset);
+                    }
+                    for line in lines {
+                        self.block(&mut line.block, arriving, 0);
+                    }
                 }
             }
-        }
-        0
+            0
+        })
     }
 
     /// Numbers a step before which `arriving` paths arrive; the result is how many go on after it.
@@ -306,29 +309,31 @@ impl<'a> Drawer<'a> {
 
     /// Draws a block that begins at `at`; `resume` is where a `Resume` in it goes on.
     fn block(&mut self, block: &Block, mut at: usize, resume: Option<usize>) {
-        for step in &block.steps {
-            at = self.step(step, at);
-        }
-        match &block.end {
-            End::Done { offset, .. } => self.leave(Exit::Done, at, *offset),
-            End::Failed { offset } => self.leave(Exit::Failed, at, *offset),
-            End::Ended { offset } => self.leave(Exit::Ended, at, *offset),
-            End::Resume { offset, .. } | End::GoOn { offset } => {
-                if let Some(into) = resume {
-                    self.join(into, at, *offset);
+        deep(|| {
+            for step in &block.steps {
+                at = self.step(step, at);
+            }
+            match &block.end {
+                End::Done { offset, .. } => self.leave(Exit::Done, at, *offset),
+                End::Failed { offset } => self.leave(Exit::Failed, at, *offset),
+                End::Ended { offset } => self.leave(Exit::Ended, at, *offset),
+                End::Resume { offset, .. } | End::GoOn { offset } => {
+                    if let Some(into) = resume {
+                        self.join(into, at, *offset);
+                    }
+                }
+                End::Dispatch { lines, unmatched } => {
+                    if let Some(offset) = unmatched {
+                        let error = self.event(Event::Error, at);
+                        self.leave(Exit::Failed, error, *offset);
+                    }
+                    for (index, line) in lines.iter().enumerate() {
+                        let chosen = self.event(Event::Line(self.id, index), at);
+                        self.block(&line.block, chosen, None);
+                    }
                 }
             }
-            End::Dispatch { lines, unmatched } => {
-                if let Some(offset) = unmatched {
-                    let error = self.event(Event::Error, at);
-                    self.leave(Exit::Failed, error, *offset);
-                }
-                for (index, line) in lines.iter().enumerate() {
-                    let chosen = self.event(Event::Line(self.id, index), at);
-                    self.block(&line.block, chosen, None);
-                }
-            }
-        }
+        })
     }
 
     /// Draws a step that begins at `at`; the result is where the flow goes on.
@@ -441,43 +446,45 @@ impl PathGraph {
 
     /// Collects the events from the exit back to the start.
     fn walk(&self, id: FunctionId, exit: Exit, mut number: u64, events: &mut Vec<Event>) -> Option<()> {
-        let function = self.functions.get(id.index())?;
-        if number >= function.paths.get(exit) {
-            return None;
-        }
-        let [done, failed, ended] = function.exits;
-        let mut at = match exit {
-            Exit::Done => done,
-            Exit::Failed => failed,
-            Exit::Ended => ended,
-        };
-        loop {
-            let vertex = self.vertices.get(at)?;
-            match &vertex.kind {
-                VertexKind::Start => return (number == 0).then_some(()),
-                VertexKind::Join => {}
-                VertexKind::Event(event) => events.push(*event),
-                VertexKind::Cut(callee, _) => events.push(Event::Function(*callee)),
-                VertexKind::Call(callee, exit) => {
-                    let radix = self.functions.get(callee.index())?.paths.get(*exit).max(1);
-                    self.walk(*callee, *exit, number % radix, events)?;
-                    number /= radix;
-                }
-                VertexKind::Any(branch) => {
-                    let paths = self.functions.get(branch.index())?.paths;
-                    let radix = any(paths).max(1);
-                    let (exit, own) = exit_of(paths, number % radix);
-                    self.walk(*branch, exit, own, events)?;
-                    number /= radix;
-                }
+        deep(|| {
+            let function = self.functions.get(id.index())?;
+            if number >= function.paths.get(exit) {
+                return None;
             }
-            let edges = self.edges.get(vertex.first_edge..vertex.first_edge + vertex.edge_count)?;
-            if vertex.kind == VertexKind::Event(Event::Either) && edges.is_empty() {
-                return Some(());
+            let [done, failed, ended] = function.exits;
+            let mut at = match exit {
+                Exit::Done => done,
+                Exit::Failed => failed,
+                Exit::Ended => ended,
+            };
+            loop {
+                let vertex = self.vertices.get(at)?;
+                match &vertex.kind {
+                    VertexKind::Start => return (number == 0).then_some(()),
+                    VertexKind::Join => {}
+                    VertexKind::Event(event) => events.push(*event),
+                    VertexKind::Cut(callee, _) => events.push(Event::Function(*callee)),
+                    VertexKind::Call(callee, exit) => {
+                        let radix = self.functions.get(callee.index())?.paths.get(*exit).max(1);
+                        self.walk(*callee, *exit, number % radix, events)?;
+                        number /= radix;
+                    }
+                    VertexKind::Any(branch) => {
+                        let paths = self.functions.get(branch.index())?.paths;
+                        let radix = any(paths).max(1);
+                        let (exit, own) = exit_of(paths, number % radix);
+                        self.walk(*branch, exit, own, events)?;
+                        number /= radix;
+                    }
+                }
+                let edges = self.edges.get(vertex.first_edge..vertex.first_edge + vertex.edge_count)?;
+                if vertex.kind == VertexKind::Event(Event::Either) && edges.is_empty() {
+                    return Some(());
+                }
+                let taken = edges.iter().rfind(|edge| edge.offset <= number)?;
+                number -= taken.offset;
+                at = taken.from;
             }
-            let taken = edges.iter().rfind(|edge| edge.offset <= number)?;
-            number -= taken.offset;
-            at = taken.from;
-        }
+        })
     }
 }

@@ -15,6 +15,7 @@ use crate::flow::{
 use crate::paths::digit;
 use crate::program::{Body, Constant, Node, NodeId, OptionId, Parameter, PredicateId, Program};
 use crate::types::Type;
+use flux_source::deep;
 use std::collections::HashMap;
 
 /// What a flow runs over. An error is a value, too.
@@ -191,34 +192,36 @@ impl<W: World> Machine<'_, W> {
     }
 
     fn block(&mut self, frame: &mut Frame<'_, W::Value>, block: &Block) -> Option<Left<W::Value>> {
-        for step in &block.steps {
-            if let Came::Left(left) = self.step(frame, step)? {
-                return Some(left);
-            }
-        }
-        let (exit, offset, given) = match &block.end {
-            End::Done { values, offset } => {
-                let given = self.values(frame, values)?;
-                let taken: Vec<_> = frame.function.outputs.iter().collect();
-                if !self.world.takes(&taken, &given) {
-                    return Some(self.faulted());
+        deep(|| {
+            for step in &block.steps {
+                if let Came::Left(left) = self.step(frame, step)? {
+                    return Some(left);
                 }
-                (Exit::Done, offset, given)
             }
-            End::Failed { offset } => (Exit::Failed, offset, vec![]),
-            End::Ended { offset } => (Exit::Ended, offset, vec![]),
-            End::Resume { values, offset } => {
-                self.register = self.register.checked_add(*offset)?;
-                return self.values(frame, values).map(Left::Resumed);
-            }
-            End::GoOn { offset } => {
-                self.register = self.register.checked_add(*offset)?;
-                return Some(Left::Resumed(vec![]));
-            }
-            End::Dispatch { lines, unmatched } => return self.dispatch(frame, lines, *unmatched),
-        };
-        self.register = self.register.checked_add(*offset)?;
-        Some(Left::By(exit, given))
+            let (exit, offset, given) = match &block.end {
+                End::Done { values, offset } => {
+                    let given = self.values(frame, values)?;
+                    let taken: Vec<_> = frame.function.outputs.iter().collect();
+                    if !self.world.takes(&taken, &given) {
+                        return Some(self.faulted());
+                    }
+                    (Exit::Done, offset, given)
+                }
+                End::Failed { offset } => (Exit::Failed, offset, vec![]),
+                End::Ended { offset } => (Exit::Ended, offset, vec![]),
+                End::Resume { values, offset } => {
+                    self.register = self.register.checked_add(*offset)?;
+                    return self.values(frame, values).map(Left::Resumed);
+                }
+                End::GoOn { offset } => {
+                    self.register = self.register.checked_add(*offset)?;
+                    return Some(Left::Resumed(vec![]));
+                }
+                End::Dispatch { lines, unmatched } => return self.dispatch(frame, lines, *unmatched),
+            };
+            self.register = self.register.checked_add(*offset)?;
+            Some(Left::By(exit, given))
+        })
     }
 
     fn dispatch(

@@ -37,7 +37,7 @@ mod declared;
 mod facts;
 
 pub use declared::{Declared, TypeNames};
-pub use facts::{can_be_key, is_ordered, unordered_map, written_fields};
+pub use facts::{can_be_key, is_ordered, key_parts, unordered_map, written_fields};
 
 use crate::arena::Arena;
 use crate::message::MessageId;
@@ -606,8 +606,8 @@ pub fn record_fields(program: &Program, id: TypeId) -> &[Parameter] {
 
 #[cfg(test)]
 mod tests {
-    use super::declared::NESTING_LIMIT;
     use super::*;
+    use flux_source::NESTING_LIMIT;
 
     #[test]
     fn a_type_is_scalar_only_where_its_spelling_shows_it() {

@@ -13,7 +13,7 @@ use flux_ir::external::External;
 use flux_ir::flow::{Block, Branch, Callee, Each, End, Entry, Flow, FunctionId, Line, Role, Step};
 use flux_ir::name::Name;
 use flux_ir::program::{Constant, Origin, Source};
-use flux_source::{SourceMap, Span};
+use flux_source::{SourceMap, Span, deep};
 use std::collections::{HashMap, HashSet, VecDeque};
 
 /// Frames inside frames beyond this are hard to read; deeper ones are drawn apart.
@@ -247,44 +247,46 @@ impl<'a> Drawer<'a> {
         depth: usize,
         done: &mut Vec<Tail>,
     ) -> Vec<Tail> {
-        let id = makers.function();
-        let taken = makers.taken(step);
-        let drawn = match &step.callee {
-            Callee::Node(node) => {
-                let source = matches!(self.flow.functions[id].role, Role::Produce(_));
-                let kind = if source { ShapeKind::Source } else { ShapeKind::Node };
-                self.call(step, &self.flow.program.nodes[*node].name.to_string(), tails, kind)
-            }
-            Callee::External { external, .. } => {
-                let External { name, role, .. } = &self.flow.program.externals[*external];
-                if !role.is_event() {
-                    let label = format!("{} {name}", role.name());
-                    return tails.into_iter().map(|tail| tail.labelled(label.clone())).collect();
+        deep(|| {
+            let id = makers.function();
+            let taken = makers.taken(step);
+            let drawn = match &step.callee {
+                Callee::Node(node) => {
+                    let source = matches!(self.flow.functions[id].role, Role::Produce(_));
+                    let kind = if source { ShapeKind::Source } else { ShapeKind::Node };
+                    self.call(step, &self.flow.program.nodes[*node].name.to_string(), tails, kind)
                 }
-                self.handler(id, name, step.span, tails)
+                Callee::External { external, .. } => {
+                    let External { name, role, .. } = &self.flow.program.externals[*external];
+                    if !role.is_event() {
+                        let label = format!("{} {name}", role.name());
+                        return tails.into_iter().map(|tail| tail.labelled(label.clone())).collect();
+                    }
+                    self.handler(id, name, step.span, tails)
+                }
+                Callee::Fork(branches) => {
+                    let tails = self.limited(step, tails);
+                    self.fork(branches, &taken, tails, depth)
+                }
+                Callee::Each(each) => {
+                    let tails = self.limited(step, tails);
+                    self.each(each, &taken, tails, depth)
+                }
+                Callee::Function(callee) => self.function(id, step, (*callee, &taken), tails, depth),
+            };
+            if let Some(taker) = drawn.takes {
+                self.reached(step, &taken, taker);
             }
-            Callee::Fork(branches) => {
-                let tails = self.limited(step, tails);
-                self.fork(branches, &taken, tails, depth)
+            makers.made(step.id, drawn.failed.from, drawn.failed.frame);
+            let mut next = drawn.next;
+            if !step.failure.steps.is_empty() || step.failure.end.rejoins().is_some() {
+                let failed = Tail { error: true, ..drawn.failed };
+                let left = self.block(&mut makers.failed(step), &step.failure, vec![failed], depth);
+                next.extend(left.resumed);
+                done.extend(left.done);
             }
-            Callee::Each(each) => {
-                let tails = self.limited(step, tails);
-                self.each(each, &taken, tails, depth)
-            }
-            Callee::Function(callee) => self.function(id, step, (*callee, &taken), tails, depth),
-        };
-        if let Some(taker) = drawn.takes {
-            self.reached(step, &taken, taker);
-        }
-        makers.made(step.id, drawn.failed.from, drawn.failed.frame);
-        let mut next = drawn.next;
-        if !step.failure.steps.is_empty() || step.failure.end.rejoins().is_some() {
-            let failed = Tail { error: true, ..drawn.failed };
-            let left = self.block(&mut makers.failed(step), &step.failure, vec![failed], depth);
-            next.extend(left.resumed);
-            done.extend(left.done);
-        }
-        next
+            next
+        })
     }
 
     /// Draws a box for a call of what is called `name`.

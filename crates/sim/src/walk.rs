@@ -17,6 +17,7 @@ use flux_ir::flow::{
 use flux_ir::flow_path::FlowPath;
 use flux_ir::paths::digit;
 use flux_ir::program::{Constant, ConstraintId, Mode, NodeId, PredicateId, Scope};
+use flux_source::deep;
 use std::collections::HashMap;
 
 /// The flows of a program.
@@ -223,28 +224,30 @@ impl<'w, 'a> Walk<'w, 'a> {
     }
 
     fn block(&mut self, frame: &mut Frame, block: &'a Block) -> Left {
-        for step in &block.steps {
-            match self.step(frame, step) {
-                Left::On(given) => {
-                    let outputs = given.into_iter().enumerate().map(|(at, value)| ((step.id, at), value));
-                    frame.outputs.extend(outputs);
+        deep(|| {
+            for step in &block.steps {
+                match self.step(frame, step) {
+                    Left::On(given) => {
+                        let outputs = given.into_iter().enumerate().map(|(at, value)| ((step.id, at), value));
+                        frame.outputs.extend(outputs);
+                    }
+                    left @ Left::By(..) => return left,
                 }
-                left @ Left::By(..) => return left,
             }
-        }
-        let (left, offset) = match &block.end {
-            End::Done { values, offset } => (Left::By(Exit::Done, self.values(frame, values)), *offset),
-            End::Failed { offset } => (Left::By(Exit::Failed, vec![]), *offset),
-            End::Ended { offset } => (Left::By(Exit::Ended, vec![]), *offset),
-            End::Resume { values, offset } => (Left::On(self.values(frame, values)), *offset),
-            End::GoOn { offset } => (Left::On(vec![]), *offset),
-            End::Dispatch { lines, unmatched } => match self.line(frame, lines) {
-                Some(line) => return self.block(frame, &line.block),
-                None => (Left::By(Exit::Failed, vec![]), unmatched.unwrap_or_default()),
-            },
-        };
-        self.register = self.register.saturating_add(offset);
-        left
+            let (left, offset) = match &block.end {
+                End::Done { values, offset } => (Left::By(Exit::Done, self.values(frame, values)), *offset),
+                End::Failed { offset } => (Left::By(Exit::Failed, vec![]), *offset),
+                End::Ended { offset } => (Left::By(Exit::Ended, vec![]), *offset),
+                End::Resume { values, offset } => (Left::On(self.values(frame, values)), *offset),
+                End::GoOn { offset } => (Left::On(vec![]), *offset),
+                End::Dispatch { lines, unmatched } => match self.line(frame, lines) {
+                    Some(line) => return self.block(frame, &line.block),
+                    None => (Left::By(Exit::Failed, vec![]), unmatched.unwrap_or_default()),
+                },
+            };
+            self.register = self.register.saturating_add(offset);
+            left
+        })
     }
 
     /// The first line whose tests hold.

@@ -3,6 +3,10 @@
 //! A [`SourceMap`] owns every text the compiler was given. A [`Span`] is a range of bytes in one of them; it is small,
 //! is copied freely, and travels from the parser to the last comment of the generated C++.
 
+mod deep;
+
+pub use deep::{CHAIN_LIMIT, Deep, NESTING_LIMIT, deep};
+
 use std::fmt;
 use std::ops::Range;
 

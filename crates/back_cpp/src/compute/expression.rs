@@ -9,6 +9,7 @@ use flux_ir::compute::{Callable, Comprehension, Expression, Function as Called, 
 use flux_ir::message::{FieldId, Given};
 use flux_ir::program::{Constant, OptionKind, TypeBody};
 use flux_ir::types::{Float, Type, TypeKind, record_fields};
+use flux_source::{Deep, deep};
 
 /// Whether the time that an expression takes depends on its values: whoever goes through a list with it looks at the
 /// time after each element.
@@ -31,8 +32,8 @@ pub(super) fn is_loop(expression: &Expression) -> bool {
 
 /// `c ? a : b`
 pub(crate) fn chosen(condition: Cpp, one: Cpp, other: Cpp) -> Cpp {
-    let sides = Cpp::Infix(Box::new(one), ":", Box::new(other));
-    Cpp::Infix(Box::new(condition), "?", Box::new(sides))
+    let sides = Cpp::Infix(Deep::new(one), ":", Deep::new(other));
+    Cpp::Infix(Deep::new(condition), "?", Deep::new(sides))
 }
 
 /// The function that makes a list, or what is made of it.
@@ -68,67 +69,70 @@ impl<'a> Writer<'a> {
     /// An expression whose value is only looked at: what is part of a message stays there. The recursion is as deep as
     /// it is.
     pub(super) fn look(&self, expression: &Expression) -> Cpp {
-        let ty = &expression.ty;
-        let call = |function: contract::Symbol, arguments: Vec<Cpp>| Cpp::name(function.spelling).call(arguments);
-        match &expression.term {
-            Term::Integer(value) => integer(*value),
-            Term::Real(bits) => {
-                let suffix = if *ty.kind() == TypeKind::Float(Float::Single) { "f" } else { "" };
-                Cpp::name(format!("{:?}{suffix}", f64::from_bits(*bits)))
-            }
-            Term::Truth(truth) => Cpp::name(truth),
-            Term::Text(text) => Cpp::Text(text.clone()),
-            Term::Variable(variable) => self.place(*variable),
-            Term::Option(option) => {
-                let value = self.context.constant(&Constant::Option(*option));
-                match self.context.flow.program.options[*option].kind {
-                    OptionKind::Text | OptionKind::Path => Cpp::name("std::string").call(vec![value]),
-                    _ => value,
+        deep(|| {
+            let ty = &expression.ty;
+            let call = |function: contract::Symbol, arguments: Vec<Cpp>| Cpp::name(function.spelling).call(arguments);
+            match &expression.term {
+                Term::Integer(value) => integer(*value),
+                Term::Real(bits) => {
+                    let suffix = if *ty.kind() == TypeKind::Float(Float::Single) { "f" } else { "" };
+                    Cpp::name(format!("{:?}{suffix}", f64::from_bits(*bits)))
                 }
-            }
-            Term::Enumerator(index) => Cpp::name(format!("{}::{}", ty.cpp(), self.enumerator(ty, *index))),
-            Term::Code(code) => self.context.code(*code),
-            Term::None if ty.is_dynamic() => Cpp::Made(contract::VALUE.spelling.to_owned(), vec![]),
-            Term::None => Cpp::name("std::nullopt"),
-            Term::Some(value) => Cpp::name(ty.cpp()).call(vec![self.value(value)]),
-            Term::Field(of, index) if is_message(&of.ty) => {
-                self.look(of).member(self.field(&of.ty, *index)).call(vec![])
-            }
-            Term::Field(of, index) => self.look(of).member(self.field(&of.ty, *index)),
-            Term::Not(inner) => Cpp::Prefix("!", Box::new(self.value(inner))),
-            Term::Negate(inner) => call(contract::COMPUTE_NEGATE, vec![self.value(inner)]),
-            Term::Binary(operator, two) => self.binary(*operator, two, ty),
-            Term::Choose(three) => self.choose(three, ty),
-            Term::Convert(inner) => self.convert(inner, ty),
-            Term::Record(values) | Term::List(values) => {
-                Cpp::Made(ty.cpp().to_owned(), values.iter().map(|value| self.value(value)).collect())
-            }
-            Term::Message(given) => self.message(given, ty),
-            Term::Element(two) if ty.is_dynamic() && two.iter().next().is_some_and(|of| of.ty.is_dynamic()) => {
-                let [of, key] = two.each_ref().map(|one| self.value(one));
-                Cpp::Element(Box::new([of, key]))
-            }
-            Term::Element(two) => call(contract::COMPUTE_AT, two.iter().map(|one| self.value(one)).collect()),
-            Term::Slice(of, from, to) => {
-                let bounds = std::iter::once(from).chain(to).map(|bound| self.value(bound));
-                call(contract::COMPUTE_SLICE, std::iter::once(self.object(of)).chain(bounds).collect())
-            }
-            Term::Map(entries) => {
-                let entry = |entry: &[Expression; 2]| Cpp::Braces(entry.iter().map(|one| self.value(one)).collect());
-                let TypeKind::Map(key, value) = ty.kind() else { return Cpp::name(0) };
-                match entries.as_slice() {
-                    [] => Cpp::Made(ty.cpp().to_owned(), vec![]),
-                    entries => {
-                        let types = [key, value].map(|ty| Cpp::name(ty.cpp())).to_vec();
-                        let entries = Cpp::Braces(entries.iter().map(entry).collect());
-                        Cpp::Instance(contract::COMPUTE_MAP.spelling.to_owned(), types).call(vec![entries])
+                Term::Truth(truth) => Cpp::name(truth),
+                Term::Text(text) => Cpp::Text(text.clone()),
+                Term::Variable(variable) => self.place(*variable),
+                Term::Option(option) => {
+                    let value = self.context.constant(&Constant::Option(*option));
+                    match self.context.flow.program.options[*option].kind {
+                        OptionKind::Text | OptionKind::Path => Cpp::name("std::string").call(vec![value]),
+                        _ => value,
                     }
                 }
+                Term::Enumerator(index) => Cpp::name(format!("{}::{}", ty.cpp(), self.enumerator(ty, *index))),
+                Term::Code(code) => self.context.code(*code),
+                Term::None if ty.is_dynamic() => Cpp::Made(contract::VALUE.spelling.to_owned(), vec![]),
+                Term::None => Cpp::name("std::nullopt"),
+                Term::Some(value) => Cpp::name(ty.cpp()).call(vec![self.value(value)]),
+                Term::Field(of, index) if is_message(&of.ty) => {
+                    self.look(of).member(self.field(&of.ty, *index)).call(vec![])
+                }
+                Term::Field(of, index) => self.look(of).member(self.field(&of.ty, *index)),
+                Term::Not(inner) => Cpp::Prefix("!", Deep::new(self.value(inner))),
+                Term::Negate(inner) => call(contract::COMPUTE_NEGATE, vec![self.value(inner)]),
+                Term::Binary(operator, two) => self.binary(*operator, two, ty),
+                Term::Choose(three) => self.choose(three, ty),
+                Term::Convert(inner) => self.convert(inner, ty),
+                Term::Record(values) | Term::List(values) => {
+                    Cpp::Made(ty.cpp().to_owned(), values.iter().map(|value| self.value(value)).collect())
+                }
+                Term::Message(given) => self.message(given, ty),
+                Term::Element(two) if ty.is_dynamic() && two.iter().next().is_some_and(|of| of.ty.is_dynamic()) => {
+                    let [of, key] = two.each_ref().map(|one| self.value(one));
+                    Cpp::Element(Deep::new([of, key]))
+                }
+                Term::Element(two) => call(contract::COMPUTE_AT, two.iter().map(|one| self.value(one)).collect()),
+                Term::Slice(of, from, to) => {
+                    let bounds = std::iter::once(from).chain(to).map(|bound| self.value(bound));
+                    call(contract::COMPUTE_SLICE, std::iter::once(self.object(of)).chain(bounds).collect())
+                }
+                Term::Map(entries) => {
+                    let entry =
+                        |entry: &[Expression; 2]| Cpp::Braces(entry.iter().map(|one| self.value(one)).collect());
+                    let TypeKind::Map(key, value) = ty.kind() else { return Cpp::name(0) };
+                    match entries.as_slice() {
+                        [] => Cpp::Made(ty.cpp().to_owned(), vec![]),
+                        entries => {
+                            let types = [key, value].map(|ty| Cpp::name(ty.cpp())).to_vec();
+                            let entries = Cpp::Braces(entries.iter().map(entry).collect());
+                            Cpp::Instance(contract::COMPUTE_MAP.spelling.to_owned(), types).call(vec![entries])
+                        }
+                    }
+                }
+                Term::Comprehension(function, it) => self.comprehension(*function, it, ty),
+                Term::Call(function, arguments) => self.call(*function, arguments, ty),
+                Term::Apply(callee, arguments) => self.apply(*callee, arguments),
             }
-            Term::Comprehension(function, it) => self.comprehension(*function, it, ty),
-            Term::Call(function, arguments) => self.call(*function, arguments, ty),
-            Term::Apply(callee, arguments) => self.apply(*callee, arguments),
-        }
+        })
     }
 
     /// `c ? a : b`: both sides have the C++ type, which literals have not.
@@ -159,7 +163,7 @@ impl<'a> Writer<'a> {
             };
             let name = Cpp::name(format!(".{}", self.given(ty, *given)));
             let value = if is_sequence_of_bytes(&value.ty) { self.look(value) } else { self.value(value) };
-            Cpp::Infix(Box::new(name), "=", Box::new(value))
+            Cpp::Infix(Deep::new(name), "=", Deep::new(value))
         });
         let make = Cpp::name(format!("{}::make", ty.cpp())).call(vec![Cpp::Braces(given.collect())]);
         Cpp::name(contract::COMPUTE_MADE.spelling).call(vec![make])
@@ -200,7 +204,7 @@ impl<'a> Writer<'a> {
 
     fn binary(&self, operator: Operator, [left, right]: &[Expression; 2], ty: &Type) -> Cpp {
         let is_literal = |one: &Expression| matches!(one.term, Term::Integer(_) | Term::Real(_) | Term::Text(_));
-        let infix = |symbol, left, right| Cpp::Infix(Box::new(left), symbol, Box::new(right));
+        let infix = |symbol, left, right| Cpp::Infix(Deep::new(left), symbol, Deep::new(right));
         let are_texts = matches!(left.term, Term::Text(_)) && matches!(right.term, Term::Text(_));
         if operator.is_comparison() {
             let signs = [left, right].map(|one| one.ty.integer().map(|integer| integer.signed));
@@ -217,7 +221,7 @@ impl<'a> Writer<'a> {
             let is = |(one, literal)| Cpp::name(contract::COMPUTE_IS.spelling).call(vec![look(one), look(literal)]);
             match (operator, literal) {
                 (Operator::Equal, Some(sides)) => return is(sides),
-                (Operator::Unequal, Some(sides)) => return Cpp::Prefix("!", Box::new(is(sides))),
+                (Operator::Unequal, Some(sides)) => return Cpp::Prefix("!", Deep::new(is(sides))),
                 _ => {}
             }
             let left = if are_texts { self.object(left) } else { look(left) };
@@ -334,7 +338,7 @@ impl<'a> Writer<'a> {
             });
             // What is there already is not copied to be looked at.
             let is_there = root_of(part).is_some() && !part.ty.is_scalar();
-            Cpp::Lambda(parameters.collect(), is_there, Box::new(self.value(part)))
+            Cpp::Lambda(parameters.collect(), is_there, Deep::new(self.value(part)))
         };
         let arguments = parts().map(lambda);
         let arguments = std::iter::once(in_turns(self.look(&it.walk.over), is_quick)).chain(arguments).collect();
@@ -379,20 +383,22 @@ impl<'a> Writer<'a> {
 
 /// Whether the C++ of [`Writer::look`] for it is a part of a message, and no value of the C++ type of its type.
 pub(super) fn is_part(expression: &Expression) -> bool {
-    let ty = match expression.ty.kind() {
-        TypeKind::Optional(inner) => inner,
-        _ => &expression.ty,
-    };
-    if !is_sequence_of_bytes(ty) && !matches!(ty.kind(), TypeKind::List(_)) {
-        return false;
-    }
-    match &expression.term {
-        Term::Field(of, _) => is_message(&of.ty),
-        Term::Call(Called::Value, of) => of.iter().all(is_part),
-        Term::Slice(of, ..) => is_sequence_of_bytes(&of.ty) && is_part(of),
-        Term::Convert(inner) => is_message(&inner.ty) || is_part(inner) && is_sequence_of_bytes(&inner.ty),
-        _ => false,
-    }
+    deep(|| {
+        let ty = match expression.ty.kind() {
+            TypeKind::Optional(inner) => inner,
+            _ => &expression.ty,
+        };
+        if !is_sequence_of_bytes(ty) && !matches!(ty.kind(), TypeKind::List(_)) {
+            return false;
+        }
+        match &expression.term {
+            Term::Field(of, _) => is_message(&of.ty),
+            Term::Call(Called::Value, of) => of.iter().all(is_part),
+            Term::Slice(of, ..) => is_sequence_of_bytes(&of.ty) && is_part(of),
+            Term::Convert(inner) => is_message(&inner.ty) || is_part(inner) && is_sequence_of_bytes(&inner.ty),
+            _ => false,
+        }
+    })
 }
 
 /// Whether it is a text that is a part of one of the first variables, so many inputs of a function, whose caller has it

@@ -9,6 +9,7 @@ use flux_ir::compute::{
     Callable, Computation, Expression, Function, Operator, Statement, Term, VariableId, Walk, any_expression, sets,
 };
 use flux_ir::types::TypeKind;
+use flux_source::{Deep, deep};
 use std::cell::Cell;
 use std::collections::HashMap;
 
@@ -36,10 +37,7 @@ impl<'a> Writer<'a> {
         mut locals: Locals<'a>,
     ) -> Self {
         let mut inner = HashMap::new();
-        computation.any(&mut |expression| {
-            name_walks(expression, 0, &mut inner);
-            false
-        });
+        whole_expressions(computation).into_iter().for_each(|whole| name_walks(whole, 0, &mut inner));
         let mut shared = HashMap::new();
         for (index, variable) in computation.variables.iter().enumerate().skip(places.len()) {
             let name = match inner.get(&VariableId::new(index)) {
@@ -88,7 +86,7 @@ impl<'a> Writer<'a> {
     }
 
     fn statement(&self, statement: &Statement, moves: bool, out: &mut Vec<CppStatement>) {
-        match statement {
+        deep(|| match statement {
             Statement::Set { variable, is_new: true, value } => {
                 let changes = sets_again(&self.computation.block, *variable);
                 let mut declarator = self.declare(*variable, changes);
@@ -119,7 +117,7 @@ impl<'a> Writer<'a> {
                 out.push(CppStatement::Run(fail));
             }
             Statement::Fail(code) => out.push(CppStatement::Return(self.context.code(*code))),
-        }
+        })
     }
 
     /// Whether a value is part of a variable that stays as it is, and is not copied to be named: a record or a message.
@@ -189,7 +187,7 @@ impl<'a> Writer<'a> {
                 let is_text = is_sequence_of_bytes(&more.ty);
                 out.push(run(contract::COMPUTE_APPEND, if is_text { self.look(more) } else { self.value(more) }));
             }
-            _ => out.push(CppStatement::Run(Cpp::Infix(Box::new(to.clone()), "+=", Box::new(self.look(more))))),
+            _ => out.push(CppStatement::Run(Cpp::Infix(Deep::new(to.clone()), "+=", Deep::new(self.look(more))))),
         }
     }
 
@@ -278,67 +276,85 @@ pub(super) fn has_loop(block: &[Statement]) -> bool {
 }
 
 fn any_statement(block: &[Statement], is_one: &dyn Fn(&Statement) -> bool) -> bool {
-    block
-        .iter()
-        .any(|statement| is_one(statement) || statement.parts().1.into_iter().any(|block| any_statement(block, is_one)))
+    deep(|| {
+        block.iter().any(|statement| {
+            is_one(statement) || statement.parts().1.into_iter().any(|block| any_statement(block, is_one))
+        })
+    })
 }
 
 fn is_variable(variable: VariableId) -> impl FnMut(&Expression) -> bool {
     move |expression| expression.term == Term::Variable(variable)
 }
 
+/// The expressions of a body that are in no other.
+fn whole_expressions(computation: &Computation) -> Vec<&Expression> {
+    let mut found: Vec<&Expression> = computation.says.iter().collect();
+    let mut open: Vec<&Statement> = computation.block.iter().collect();
+    while let Some(statement) = open.pop() {
+        let (own, blocks) = statement.parts();
+        found.extend(own);
+        open.extend(blocks.into_iter().flatten());
+    }
+    found
+}
+
 /// In how many other comprehensions the variables of those in `expression` are, which is in `depth`: variables of one
 /// name can share a name in C++ where none is in the scope of the other.
 fn name_walks(expression: &Expression, depth: usize, found: &mut HashMap<VariableId, usize>) {
-    let Term::Comprehension(_, it) = &expression.term else {
-        return expression.parts().into_iter().for_each(|part| name_walks(part, depth, found));
-    };
-    name_walks(&it.walk.over, depth, found);
-    for variable in std::iter::once(it.walk.element).chain(it.walk.value) {
-        let known = found.entry(variable).or_insert(depth);
-        *known = depth.max(*known);
-    }
-    [&it.value].into_iter().chain(&it.condition).for_each(|part| name_walks(part, depth + 1, found));
+    deep(|| {
+        let Term::Comprehension(_, it) = &expression.term else {
+            return expression.parts().into_iter().for_each(|part| name_walks(part, depth, found));
+        };
+        name_walks(&it.walk.over, depth, found);
+        for variable in std::iter::once(it.walk.element).chain(it.walk.value) {
+            let known = found.entry(variable).or_insert(depth);
+            *known = depth.max(*known);
+        }
+        [&it.value].into_iter().chain(&it.condition).for_each(|part| name_walks(part, depth + 1, found));
+    })
 }
 
 /// The variable that a value is, or is a field of, or that is a `value` which is the list: a field of a message is made
 /// where it is asked for.
 pub(super) fn root_of(expression: &Expression) -> Option<VariableId> {
-    match &expression.term {
+    deep(|| match &expression.term {
         Term::Field(of, _) if is_message(&of.ty) => None,
         Term::Variable(variable) => Some(*variable),
         Term::Field(of, _) => root_of(of),
         Term::Convert(of) if of.ty.is_dynamic() && !expression.ty.is_scalar() => root_of(of),
         _ => None,
-    }
+    })
 }
 
 /// The variable that a value is, or in whose memory it is.
 fn part_of(expression: &Expression) -> Option<VariableId> {
-    match &expression.term {
+    deep(|| match &expression.term {
         Term::Field(of, _) if is_message(&of.ty) => None,
         Term::Variable(variable) => Some(*variable),
         Term::Field(of, _) => part_of(of),
         Term::Call(Function::Value, of) => of.first().and_then(part_of),
         _ => None,
-    }
+    })
 }
 
 /// The variable that a value is a part of.
 fn source_of(expression: &Expression) -> Option<VariableId> {
-    match &expression.term {
+    deep(|| match &expression.term {
         Term::Variable(variable) => Some(*variable),
         Term::Field(of, _) => source_of(of),
         _ => None,
-    }
+    })
 }
 
 /// Whether a variable that `let` makes is given another value later.
 fn sets_again(block: &[Statement], variable: VariableId) -> bool {
-    block.iter().any(|statement| match statement {
-        Statement::Set { variable: set, is_new, .. } => !is_new && *set == variable,
-        Statement::Put { variable: set, .. } => *set == variable,
-        other => other.parts().1.into_iter().any(|block| sets_again(block, variable)),
+    deep(|| {
+        block.iter().any(|statement| match statement {
+            Statement::Set { variable: set, is_new, .. } => !is_new && *set == variable,
+            Statement::Put { variable: set, .. } => *set == variable,
+            other => other.parts().1.into_iter().any(|block| sets_again(block, variable)),
+        })
     })
 }
 

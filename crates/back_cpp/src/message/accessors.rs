@@ -12,6 +12,7 @@ use flux_ir::message::{
     Field, FieldId, Form, Message, MessageId, has_streams, is_before_streams, is_inside_itself, unit_of,
 };
 use flux_ir::types::Integer;
+use flux_source::Deep;
 use std::collections::HashSet;
 
 impl Messages<'_> {
@@ -48,7 +49,7 @@ impl Messages<'_> {
             inner.extend(tokens);
         }
         inner.push(Declaration::Blank);
-        let fact = |name: &str, value: Cpp| Cpp::Infix(Box::new(Cpp::name(format!(".{name}"))), "=", Box::new(value));
+        let fact = |name: &str, value: Cpp| Cpp::Infix(Deep::new(Cpp::name(format!(".{name}"))), "=", Deep::new(value));
         let mut facts =
             vec![fact("name", Cpp::Text(message.name.to_string())), fact("max_size", Cpp::name(message.most_bytes()))];
         let known = [
@@ -314,7 +315,7 @@ fn reading_functions(message: &Message) -> Vec<Declaration> {
             "As `read`, wherever it is in another message: gives the byte after it, null where the reading has ended."
                 .to_owned(),
         ),
-        Declaration::Template("Cursor", Box::new(Declaration::Declared("static ", parse, ""))),
+        Declaration::Template("Cursor", Deep::new(Declaration::Declared("static ", parse, ""))),
         Declaration::Comment("One that is there as a whole, and right, in one function.".to_owned()),
         Declaration::Declared("static ", quick_function("", vec![]), " noexcept"),
     ]);

@@ -2,6 +2,7 @@
 
 use crate::tree::Expression as Cpp;
 use flux_ir::message::ByteSet;
+use flux_source::Deep;
 
 /// The ranges that a set of bytes consists of.
 pub(super) fn ranges(set: ByteSet) -> Vec<(u8, u8)> {
@@ -26,7 +27,7 @@ pub(super) fn byte(value: u8) -> String {
 
 /// Whether what is called so is a byte of a set.
 pub(super) fn within(name: &str, set: ByteSet) -> Cpp {
-    let infix = |left, operator, right| Cpp::Infix(Box::new(left), operator, Box::new(right));
+    let infix = |left, operator, right| Cpp::Infix(Deep::new(left), operator, Deep::new(right));
     let compare = |operator, value: u8| infix(Cpp::name(name), operator, Cpp::name(byte(value)));
     let parts = ranges(set).into_iter().map(|(first, last)| match first == last {
         true => compare("==", first),

@@ -7,6 +7,7 @@ use flux_contract::message as runtime;
 use flux_ir::compute::{Expression, Function, Operator, Term};
 use flux_ir::message::{Formula, Reference};
 use flux_ir::types::{Integer, Type, TypeKind};
+use flux_source::{Deep, deep};
 use std::cell::Cell;
 
 /// What C++ knows of a value.
@@ -98,7 +99,7 @@ fn said_of(formula: &Formula, names: &dyn Fn(&Reference) -> Said, are_narrow: bo
 }
 
 fn infix(operator: &'static str, left: Cpp, right: Cpp) -> Cpp {
-    Cpp::Infix(Box::new(left), operator, Box::new(right))
+    Cpp::Infix(Deep::new(left), operator, Deep::new(right))
 }
 
 /// The range of the integers that a type has.
@@ -131,47 +132,49 @@ impl Writer<'_> {
 
     // The recursion is as deep as the expression, which whoever reads one bounds.
     fn expression(&self, expression: &Expression, formula: &Formula) -> Said {
-        let part = |inner: &Expression| self.expression(inner, formula);
-        let truth = |cpp: Cpp| Said { cpp, known: Known::Truth };
-        match &expression.term {
-            Term::Integer(value) => {
-                let signed = expression.ty.integer().is_some_and(|integer| integer.signed);
-                Said::integer(number(*value), (*value, *value), signed)
-            }
-            Term::Truth(value) => truth(Cpp::name(value)),
-            Term::Text(text) => Said { cpp: Cpp::name(literal(text.as_bytes())), known: Known::View },
-            Term::Variable(id) => match formula.names.get(id.index()) {
-                Some(reference) => (self.names)(reference),
-                None => truth(Cpp::name("false")),
-            },
-            Term::Not(inner) => truth(Cpp::Prefix("!", Box::new(part(inner).cpp))),
-            Term::Negate(inner) => {
-                let inner = part(inner);
-                let Known::Integer { low, high, .. } = inner.known else { return inner };
-                let value = self.checked("subtract", "std::int64_t", vec![Cpp::name("0"), inner.cpp]);
-                Said::integer(value, (-high, -low), true)
-            }
-            Term::Choose(three) => {
-                let [condition, one, other] = three.each_ref().map(part);
-                choose(condition.cpp, one, other)
-            }
-            Term::Convert(inner) => self.convert(part(inner), &expression.ty),
-            Term::Binary(operator, two) => {
-                let [left, right] = &**two;
-                if let Some(said) = self.lower_equal(*operator, (left, right), formula) {
-                    return said;
+        deep(|| {
+            let part = |inner: &Expression| self.expression(inner, formula);
+            let truth = |cpp: Cpp| Said { cpp, known: Known::Truth };
+            match &expression.term {
+                Term::Integer(value) => {
+                    let signed = expression.ty.integer().is_some_and(|integer| integer.signed);
+                    Said::integer(number(*value), (*value, *value), signed)
                 }
-                self.binary(*operator, part(left), part(right), &expression.ty)
+                Term::Truth(value) => truth(Cpp::name(value)),
+                Term::Text(text) => Said { cpp: Cpp::name(literal(text.as_bytes())), known: Known::View },
+                Term::Variable(id) => match formula.names.get(id.index()) {
+                    Some(reference) => (self.names)(reference),
+                    None => truth(Cpp::name("false")),
+                },
+                Term::Not(inner) => truth(Cpp::Prefix("!", Deep::new(part(inner).cpp))),
+                Term::Negate(inner) => {
+                    let inner = part(inner);
+                    let Known::Integer { low, high, .. } = inner.known else { return inner };
+                    let value = self.checked("subtract", "std::int64_t", vec![Cpp::name("0"), inner.cpp]);
+                    Said::integer(value, (-high, -low), true)
+                }
+                Term::Choose(three) => {
+                    let [condition, one, other] = three.each_ref().map(part);
+                    choose(condition.cpp, one, other)
+                }
+                Term::Convert(inner) => self.convert(part(inner), &expression.ty),
+                Term::Binary(operator, two) => {
+                    let [left, right] = &**two;
+                    if let Some(said) = self.lower_equal(*operator, (left, right), formula) {
+                        return said;
+                    }
+                    self.binary(*operator, part(left), part(right), &expression.ty)
+                }
+                Term::Slice(of, from, to) => {
+                    let (of, from) = (part(of), part(from));
+                    let to = to.as_ref().map_or_else(|| Cpp::name("std::string_view::npos"), |to| part(to).cpp);
+                    let whole = self.checked("slice", "", vec![of.cpp, from.cpp, to]);
+                    Said { cpp: whole, known: of.known }
+                }
+                Term::Call(function, arguments) => self.call(*function, arguments, formula),
+                _ => truth(Cpp::name("false")),
             }
-            Term::Slice(of, from, to) => {
-                let (of, from) = (part(of), part(from));
-                let to = to.as_ref().map_or_else(|| Cpp::name("std::string_view::npos"), |to| part(to).cpp);
-                let whole = self.checked("slice", "", vec![of.cpp, from.cpp, to]);
-                Said { cpp: whole, known: of.known }
-            }
-            Term::Call(function, arguments) => self.call(*function, arguments, formula),
-            _ => truth(Cpp::name("false")),
-        }
+        })
     }
 
     /// `lower(self.name) == "content-length"`, which needs no copy.
@@ -181,6 +184,9 @@ impl Writer<'_> {
         (left, right): (&Expression, &Expression),
         formula: &Formula,
     ) -> Option<Said> {
+        if !operator.is_equality() {
+            return None;
+        }
         let ends = [(left, right), (right, left)];
         let (lowered, wanted) = ends.iter().find_map(|(one, other)| match (&one.term, &other.term) {
             (Term::Call(Function::Lower, of), Term::Text(wanted)) => {
@@ -189,12 +195,12 @@ impl Writer<'_> {
             (Term::Variable(_), Term::Text(wanted)) => Some((lowered(&self.expression(one, formula).cpp)?, wanted)),
             _ => None,
         })?;
-        if !operator.is_equality() || wanted.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        if wanted.bytes().any(|byte| byte.is_ascii_uppercase()) {
             return None;
         }
         let is =
             Cpp::name(format!("{}::is_in_lower<{}>", runtime::FORMULA, quoted(wanted.as_bytes()))).call(vec![lowered]);
-        let is = if operator == Operator::Equal { is } else { Cpp::Prefix("!", Box::new(is)) };
+        let is = if operator == Operator::Equal { is } else { Cpp::Prefix("!", Deep::new(is)) };
         Some(Said { cpp: is, known: Known::Truth })
     }
 
@@ -212,10 +218,10 @@ impl Writer<'_> {
             let joined = Cpp::name(format!("{}::join", runtime::FORMULA)).call(vec![left.cpp, right.cpp]);
             return Said { cpp: joined, known: Known::Made };
         };
+        let [a, b, c, d] = [*a, *b, *c, *d];
         let signed = ty.integer().is_some_and(|integer| integer.signed);
         let corners = |of: fn(i128, i128) -> Option<i128>| {
-            let all: Option<Vec<_>> =
-                [(*a, *c), (*a, *d), (*b, *c), (*b, *d)].iter().map(|(x, y)| of(*x, *y)).collect();
+            let all: Option<Vec<_>> = [(a, c), (a, d), (b, c), (b, d)].into_iter().map(|(x, y)| of(x, y)).collect();
             let all = all?;
             Some((*all.iter().min()?, *all.iter().max()?))
         };
@@ -224,19 +230,19 @@ impl Writer<'_> {
             Operator::Add => ("add", corners(i128::checked_add)),
             Operator::Subtract => ("subtract", corners(i128::checked_sub)),
             Operator::Multiply => ("multiply", corners(i128::checked_mul)),
-            Operator::Divide if *c > 0 => ("divide", corners(i128::checked_div)),
-            Operator::Remainder if *c > 0 && *a >= 0 => ("remainder", Some((0, *d - 1))),
+            Operator::Divide if c > 0 => ("divide", corners(i128::checked_div)),
+            Operator::Remainder if c > 0 && a >= 0 => ("remainder", Some((0, d - 1))),
             Operator::Divide => ("divide", None),
             _ => ("remainder", None),
         };
         // What a length is set to is signed, whatever the field is.
-        let with_sign = |one: &Said| match one.known {
+        let with_sign = |one: Said| match one.known {
             Known::Integer { low, high, signed: own } if own != signed && low != high => {
-                Cpp::Instance("static_cast".to_owned(), vec![Cpp::name(wide(signed))]).call(vec![one.cpp.clone()])
+                Cpp::Instance("static_cast".to_owned(), vec![Cpp::name(wide(signed))]).call(vec![one.cpp])
             }
-            _ => one.cpp.clone(),
+            _ => one.cpp,
         };
-        let (left, right) = (with_sign(&left), with_sign(&right));
+        let (left, right) = (with_sign(left), with_sign(right));
         let fits = |(low, high): &(i128, i128)| *low >= limits.0 && *high <= limits.1;
         match result {
             Some(range) if fits(&range) => {

@@ -5,6 +5,7 @@ use super::{Messages, accessor};
 use crate::tree::{Declaration, Declarator, Expression as Cpp, Function, Statement};
 use flux_contract::message as runtime;
 use flux_ir::message::{Field, Message, MessageId, unit_of};
+use flux_source::Deep;
 
 impl Messages<'_> {
     /// Whether its bytes alone do not say what it means.
@@ -62,9 +63,9 @@ impl Messages<'_> {
         let message: &Message = &self.program.messages[id];
         let same = |name: &str| {
             let other = Cpp::name(format!("other.{name}"));
-            Cpp::Infix(Box::new(Cpp::name(name)), "==", Box::new(other))
+            Cpp::Infix(Deep::new(Cpp::name(name)), "==", Deep::new(other))
         };
-        let wires = Cpp::Infix(Box::new(Cpp::name("wire()")), "==", Box::new(Cpp::name("other.wire()")));
+        let wires = Cpp::Infix(Deep::new(Cpp::name("wire()")), "==", Deep::new(Cpp::name("other.wire()")));
         let mut all = vec![wires];
         all.extend(self.plan(id).parameters.iter().map(|member| same(&format!("at_.{member}"))));
         // What else follows from parameters is the same where they are.

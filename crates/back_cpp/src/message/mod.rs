@@ -30,6 +30,7 @@ use flux_contract::message as runtime;
 use flux_ir::message::{Field, FieldId, Firsts, Form, Message, MessageId, unit_of};
 use flux_ir::program::Program;
 use flux_ir::types::TypeKind;
+use flux_source::Deep;
 use std::collections::{HashMap, HashSet};
 
 /// The messages of a program, ready to be written.
@@ -218,7 +219,7 @@ impl<'p> Messages<'p> {
             Function { result, name, parameters, body, caught: vec![] }
         };
         let read = Declaration::Method(parse("Cursor", Reading::new(self, id).body()), "");
-        let mut written = vec![Declaration::Blank, Declaration::Template("Cursor", Box::new(read))];
+        let mut written = vec![Declaration::Blank, Declaration::Template("Cursor", Deep::new(read))];
         let is_sized = self.is_sized(id);
         let kinds = [
             Some(runtime::CURSOR),

@@ -14,6 +14,7 @@ use crate::tree::{Declarator, Expression as Cpp, Initial, Statement};
 use flux_contract::message as runtime;
 use flux_ir::message::{Extent, Field, FieldId, Form, Formula, Message, MessageId, Reference, Root};
 use flux_ir::types::Type;
+use flux_source::Deep;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
@@ -63,7 +64,7 @@ fn unless(condition: Cpp, body: Vec<Statement>) -> Statement {
 }
 
 fn infix(left: Cpp, operator: &'static str, right: Cpp) -> Cpp {
-    Cpp::Infix(Box::new(left), operator, Box::new(right))
+    Cpp::Infix(Deep::new(left), operator, Deep::new(right))
 }
 
 fn constant(ty: &str, name: &str, value: Cpp) -> Statement {
@@ -176,7 +177,7 @@ impl<'m, 'p> Reading<'m, 'p> {
         let value = self.formula(formula, &NO_VALUE, field, body);
         match value.known {
             Known::Integer { low, .. } if low < 0 => {
-                let below = Cpp::Infix(Box::new(value.cpp.clone()), "<", Box::new(Cpp::name("0")));
+                let below = Cpp::Infix(Deep::new(value.cpp.clone()), "<", Deep::new(Cpp::name("0")));
                 body.push(Statement::If(below, vec![Statement::Return(self.wrong(field, "does_not_fit"))], vec![]));
                 Cpp::Instance("static_cast".to_owned(), vec![Cpp::name("std::uint64_t")]).call(vec![value.cpp])
             }
@@ -401,7 +402,7 @@ impl<'m, 'p> Reading<'m, 'p> {
             body.push(match cpp {
                 // What only becomes true, and the other side is what makes it so.
                 Cpp::Infix(old, "||", other) if *old == to => {
-                    Statement::If(*other, vec![Statement::Assign(to, Cpp::name(true))], vec![])
+                    Statement::If(other.into_inner(), vec![Statement::Assign(to, Cpp::name(true))], vec![])
                 }
                 cpp => Statement::Assign(to, self.narrowed(*target, cpp)),
             });
@@ -446,7 +447,8 @@ impl<'m, 'p> Reading<'m, 'p> {
         }
         let number = self.updates.get() + 1;
         self.updates.set(number);
-        let is_before = |number: usize| Cpp::Infix(Box::new(Cpp::name("at.updated")), "<", Box::new(Cpp::name(number)));
+        let is_before =
+            |number: usize| Cpp::Infix(Deep::new(Cpp::name("at.updated")), "<", Deep::new(Cpp::name(number)));
         let done = |number: usize| Statement::Assign(Cpp::name("at.updated"), Cpp::name(number));
         // Nothing is read between one and the next: they are one.
         let mut inner = vec![];
@@ -606,8 +608,8 @@ impl<'m, 'p> Reading<'m, 'p> {
                 let offset = self.number(offset, name, body);
                 let offset = match (self.messages.has_origins(), self.message.is_origin) {
                     (false, _) => offset,
-                    (true, true) => Cpp::Infix(Box::new(Cpp::name("begin")), "+", Box::new(offset)),
-                    (true, false) => Cpp::Infix(Box::new(Cpp::name("at.origin")), "+", Box::new(offset)),
+                    (true, true) => Cpp::Infix(Deep::new(Cpp::name("begin")), "+", Deep::new(offset)),
+                    (true, false) => Cpp::Infix(Deep::new(Cpp::name("at.origin")), "+", Deep::new(offset)),
                 };
                 let arguments = vec![Cpp::name(places), offset, Cpp::name("begin"), text(name)];
                 call("in.look_back", arguments)
@@ -627,7 +629,7 @@ impl<'m, 'p> Reading<'m, 'p> {
         match field.max_depth {
             Some(most) => {
                 let number = self.messages.depth(self.id, field);
-                let inner = Cpp::Lambda(vec![], false, Box::new(read));
+                let inner = Cpp::Lambda(vec![], false, Deep::new(read));
                 call(
                     "in.within_depth",
                     vec![Cpp::name(number), Cpp::name(most.min(u64::from(u8::MAX))), text(&field.name), inner],

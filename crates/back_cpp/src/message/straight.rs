@@ -23,6 +23,7 @@ use crate::tree::{Expression as Cpp, Statement};
 use flux_ir::compute::Term;
 use flux_ir::message::{Extent, Field, FieldId, Form, Formula, Label, Message, MessageId, Root, Switch, has_streams};
 use flux_ir::program::Program;
+use flux_source::Deep;
 
 /// So many digits has the longest integer, with its sign: to the base 10, and to the base 16.
 const DECIMAL_DIGITS: u64 = 20;
@@ -230,7 +231,7 @@ impl Writing<'_, '_> {
             let (field, taken) = (self.message.field(id)?, self.plan.taken.get(id.index())?.as_ref()?);
             let given = Cpp::name(format!("of.{}", accessor(self.message, &field.name)));
             let is_taken = infix(Cpp::name(format!("at.{}", taken.choice)), "==", Cpp::name(taken.way));
-            Some(require(infix(Cpp::Prefix("!", Box::new(given)), "||", is_taken)))
+            Some(require(infix(Cpp::Prefix("!", Deep::new(given)), "||", is_taken)))
         });
         fields.collect()
     }

@@ -7,6 +7,7 @@ use crate::tree::{Declaration, Declarator, Expression as Cpp, Function, Statemen
 use flux_contract::message as runtime;
 use flux_ir::message::{ByteSet, Field, Form, Message, MessageId, Token, TokenState};
 use flux_ir::program::Program;
+use flux_source::Deep;
 use std::collections::HashMap;
 
 /// What a token is like.
@@ -232,8 +233,8 @@ fn automaton(token: &Token, own: &str) -> Vec<Declaration> {
     cases.push((vec![], vec![Statement::Return(Cpp::name("-1"))]));
     next.body = vec![Statement::Switch(Cpp::name("state"), cases)];
     let any = |states: Vec<TokenState>| {
-        let is = |state| Cpp::Infix(Box::new(Cpp::name("state")), "==", Box::new(Cpp::name(number(state))));
-        let any = states.into_iter().map(is).reduce(|one, other| Cpp::Infix(Box::new(one), "||", Box::new(other)));
+        let is = |state| Cpp::Infix(Deep::new(Cpp::name("state")), "==", Deep::new(Cpp::name(number(state))));
+        let any = states.into_iter().map(is).reduce(|one, other| Cpp::Infix(Deep::new(one), "||", Deep::new(other)));
         any.unwrap_or(Cpp::name("false"))
     };
     accepts.body = vec![Statement::Return(any(token.states().filter(|state| token.accepts(*state)).collect()))];

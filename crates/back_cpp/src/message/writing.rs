@@ -15,6 +15,7 @@ use flux_ir::message::{
     is_before_streams, unit_of,
 };
 use flux_ir::types::{Integer, Type};
+use flux_source::Deep;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
@@ -33,7 +34,7 @@ pub(super) struct Writing<'m, 'p> {
 }
 
 pub(super) fn infix(left: Cpp, operator: &'static str, right: Cpp) -> Cpp {
-    Cpp::Infix(Box::new(left), operator, Box::new(right))
+    Cpp::Infix(Deep::new(left), operator, Deep::new(right))
 }
 
 impl Messages<'_> {
@@ -113,7 +114,7 @@ impl<'m, 'p> Writing<'m, 'p> {
         let invalid = || Statement::Return(Cpp::name(runtime::UNEXPECTED).call(vec![Cpp::name("EINVAL")]));
         if let Some(fits) = self.fits() {
             body.insert(0, fits);
-            let unfit = Cpp::Prefix("!", Box::new(Cpp::name("fits")));
+            let unfit = Cpp::Prefix("!", Deep::new(Cpp::name("fits")));
             body.push(Statement::If(unfit, vec![invalid()], vec![]));
         }
         let declared = |ty: &str, name: &str| Statement::Variable(Declarator::new(ty, name), Initial::Braces(vec![]));
@@ -134,7 +135,7 @@ impl<'m, 'p> Writing<'m, 'p> {
         let is_part = !self.messages.is_first(self.id) || !self.message.parameters.is_empty();
         let ends = if is_part { "is" } else { "ends" };
         let ends = Cpp::name(format!("out.{ends}<{name}>")).call(vec![Cpp::name("bytes"), Cpp::name("at")]);
-        body.push(Statement::If(Cpp::Prefix("!", Box::new(ends)), vec![invalid()], vec![]));
+        body.push(Statement::If(Cpp::Prefix("!", Deep::new(ends)), vec![invalid()], vec![]));
         let same: Vec<_> = self.message.made_of().into_iter().filter_map(|field| self.is_same(field)).collect();
         let made = Cpp::Made(name.to_owned(), vec![Cpp::name("std::move(bytes)"), Cpp::name("at")]);
         // Not constant: it is moved out.
@@ -142,7 +143,7 @@ impl<'m, 'p> Writing<'m, 'p> {
         body.push(Statement::Variable(made_type, Initial::Value(made)));
         if !same.is_empty() {
             body.push(Statement::Comment("It must be read as it was meant.".to_owned()));
-            let differs = Cpp::Prefix("!", Box::new(Cpp::name("is_as_meant")));
+            let differs = Cpp::Prefix("!", Deep::new(Cpp::name("is_as_meant")));
             let all = Statement::Variable(Declarator::constant("bool", "is_as_meant"), Initial::Value(Cpp::All(same)));
             body.extend([all, Statement::If(differs, vec![invalid()], vec![])]);
         }
@@ -272,7 +273,7 @@ impl<'m, 'p> Writing<'m, 'p> {
             (false, false) => infix(made, "==", of.clone()),
         };
         // Of a choice that was taken, what is not given is empty, or zero.
-        let is_absent = || Cpp::Prefix("!", Box::new(of));
+        let is_absent = || Cpp::Prefix("!", Deep::new(of));
         Some(match self.is_optional(id) {
             true => Cpp::name("").call(vec![infix(is_absent(), "||", same)]),
             false => same,
@@ -288,7 +289,7 @@ impl<'m, 'p> Writing<'m, 'p> {
         let of = Cpp::name(format!("of.{}", accessor(self.message, &field.name)));
         let is_there = Cpp::name(format!("at.{} == {}", taken.choice, taken.way));
         let as_given = Cpp::name("").call(vec![Cpp::All(vec![is_there, same])]);
-        Some(Cpp::name("").call(vec![infix(Cpp::Prefix("!", Box::new(of)), "||", as_given)]))
+        Some(Cpp::name("").call(vec![infix(Cpp::Prefix("!", Deep::new(of)), "||", as_given)]))
     }
 
     fn reference(&self, reference: &Reference) -> Said {

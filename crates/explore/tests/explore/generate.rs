@@ -300,7 +300,7 @@ impl Generator {
             });
             let target = nodes[nodes.len() - number];
             let session = sessions.then(|| self.external("session_of", ExternalRole::Session));
-            self.program.sources.push(Source { origin, session, target, arguments: None, span });
+            self.program.sources.push(Source { origin, session, target, arguments: None, on_loops: false, span });
         }
     }
 }

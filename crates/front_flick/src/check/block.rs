@@ -12,7 +12,7 @@ use flux_front_flux::ids;
 use flux_front_flux::syntax::Name;
 use flux_ir::compute::{self, Walk};
 use flux_ir::types::{Type, TypeKind};
-use flux_source::Span;
+use flux_source::{Span, deep};
 
 impl<'syntax> Checker<'syntax, '_, '_> {
     pub(super) fn function(&mut self, function: &'syntax Function<'syntax>) {
@@ -120,7 +120,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         wanted: Option<&Type>,
         what: Span,
     ) -> Checked<compute::Expression> {
-        match last {
+        deep(|| match last {
             Statement::Value(value) => match wanted {
                 Some(wanted) => self.wanted(value, wanted),
                 None => self.value(value),
@@ -136,7 +136,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
                 };
                 Err(self.report(error.mark(what, "a value is needed here").help(help)))
             }
-        }
+        })
     }
 
     /// The value of an `if` with an `else`. There is a variable for it, which has none at first.
@@ -184,7 +184,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
     }
 
     pub(super) fn statement(&mut self, statement: &'syntax Statement<'syntax>) -> Checked<()> {
-        match statement {
+        deep(|| match statement {
             Statement::Let(name, ty, value) => self.let_name(name, ty.as_ref(), value),
             Statement::Set(place, value) => self.set_state(place, value),
             Statement::If(branches, otherwise, _) => {
@@ -214,7 +214,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
                     Err(self.report(error.help(help)))
                 }
             },
-        }
+        })
     }
 
     /// `let target = …`

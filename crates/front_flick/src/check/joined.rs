@@ -16,6 +16,7 @@ use flux_ir::compute::{
 use flux_ir::message::{Field, FieldId, Form, Formula, Given, Item, Message, MessageId, Repeat, Root};
 use flux_ir::program::{Body, Program};
 use flux_ir::types::{Type, TypeKind};
+use flux_source::{Deep, deep};
 
 /// The parts of `combine (e1, e2, key) => (result)`, each computed from the variables that are named there.
 pub(super) struct Joined {
@@ -101,16 +102,18 @@ fn given_from(maker: &Computation, number: VariableId, result: VariableId, messa
 
 /// Whether `result` is only ever set to a message that is made there; counts how often.
 fn all_set_to_messages(block: &[Statement], result: VariableId, count: &mut usize) -> bool {
-    block.iter().all(|statement| match statement {
-        Statement::Set { variable, value, .. } if *variable == result => {
-            *count += 1;
-            matches!(value.term, Term::Message(_))
-        }
-        Statement::If(_, then, otherwise) => {
-            all_set_to_messages(then, result, count) && all_set_to_messages(otherwise, result, count)
-        }
-        Statement::Set { .. } | Statement::Fail(_) => true,
-        Statement::For(..) | Statement::Take { .. } | Statement::Put { .. } => false,
+    deep(|| {
+        block.iter().all(|statement| match statement {
+            Statement::Set { variable, value, .. } if *variable == result => {
+                *count += 1;
+                matches!(value.term, Term::Message(_))
+            }
+            Statement::If(_, then, otherwise) => {
+                all_set_to_messages(then, result, count) && all_set_to_messages(otherwise, result, count)
+            }
+            Statement::Set { .. } | Statement::Fail(_) => true,
+            Statement::For(..) | Statement::Take { .. } | Statement::Put { .. } => false,
+        })
     })
 }
 
@@ -215,25 +218,27 @@ fn parts(value: &Expression, at: usize, field: FieldId, number: &Type) -> Option
 /// The same with other expressions in the places of those for which `other` has one; none where a variable is left, or
 /// something that cannot be written anew here.
 fn rewritten(value: &Expression, other: &dyn Fn(&Expression) -> Option<Expression>) -> Option<Expression> {
-    if let Some(other) = other(value) {
-        return Some(other);
-    }
-    let one = |part: &Expression| rewritten(part, other).map(Box::new);
-    let all = |parts: &[Expression]| parts.iter().map(|part| rewritten(part, other)).collect::<Option<Vec<_>>>();
-    let term = match &value.term {
-        Term::Integer(_) | Term::Truth(_) | Term::Text(_) | Term::Enumerator(_) | Term::Code(_) | Term::None => {
-            value.term.clone()
+    deep(|| {
+        if let Some(other) = other(value) {
+            return Some(other);
         }
-        Term::Field(of, index) => Term::Field(one(of)?, *index),
-        Term::Some(of) => Term::Some(one(of)?),
-        Term::Not(of) => Term::Not(one(of)?),
-        Term::Negate(of) => Term::Negate(one(of)?),
-        Term::Convert(of) => Term::Convert(one(of)?),
-        Term::Binary(operator, two) => Term::Binary(*operator, Box::new(all(&**two)?.try_into().ok()?)),
-        Term::Choose(three) => Term::Choose(Box::new(all(&**three)?.try_into().ok()?)),
-        Term::Call(function, parts) => Term::Call(*function, all(parts)?),
-        Term::Apply(callable, parts) => Term::Apply(*callable, all(parts)?),
-        _ => return None,
-    };
-    Some(Expression { term, ty: value.ty.clone(), span: value.span })
+        let one = |part: &Expression| rewritten(part, other).map(Deep::new);
+        let all = |parts: &[Expression]| parts.iter().map(|part| rewritten(part, other)).collect::<Option<Vec<_>>>();
+        let term = match &value.term {
+            Term::Integer(_) | Term::Truth(_) | Term::Text(_) | Term::Enumerator(_) | Term::Code(_) | Term::None => {
+                value.term.clone()
+            }
+            Term::Field(of, index) => Term::Field(one(of)?, *index),
+            Term::Some(of) => Term::Some(one(of)?),
+            Term::Not(of) => Term::Not(one(of)?),
+            Term::Negate(of) => Term::Negate(one(of)?),
+            Term::Convert(of) => Term::Convert(one(of)?),
+            Term::Binary(operator, two) => Term::Binary(*operator, Deep::new(all(&**two)?.try_into().ok()?)),
+            Term::Choose(three) => Term::Choose(Deep::new(all(&**three)?.try_into().ok()?)),
+            Term::Call(function, parts) => Term::Call(*function, all(parts)?),
+            Term::Apply(callable, parts) => Term::Apply(*callable, all(parts)?),
+            _ => return None,
+        };
+        Some(Expression { term, ty: value.ty.clone(), span: value.span })
+    })
 }

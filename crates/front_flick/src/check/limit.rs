@@ -8,6 +8,7 @@ use super::{Checked, Checker};
 use crate::syntax::{Type, TypeForm};
 use flux_ir::compute::{Expression, Function, Operator, Statement, Term, VariableId};
 use flux_ir::types::TypeKind;
+use flux_source::Deep;
 
 /// What fails so: `flux::too_large`.
 const TOO_LARGE: i32 = -1_000_000_010;
@@ -69,7 +70,7 @@ impl Checker<'_, '_, '_> {
         let length = self.typing().call(Function::Length, vec![value.clone()], value.span);
         let length = self.typed(length)?;
         let most = Expression { term: Term::Integer(i128::from(most)), ty: length.ty.clone(), span: value.span };
-        let term = Term::Binary(Operator::Greater, Box::new([length, most]));
+        let term = Term::Binary(Operator::Greater, Deep::new([length, most]));
         let is_more = Expression { term, ty: truth(), span: value.span };
         self.emit(Statement::If(is_more, vec![Statement::Fail(TOO_LARGE.into())], vec![]));
         Ok(())

@@ -730,17 +730,27 @@ fn passed_on(process: &Process<'_>, channels: &[Channel<'_>], at: usize) -> Opti
     (from.gives == into.takes).then(|| u32::try_from(to).ok()).flatten()
 }
 
-/// Whether a value is the same for all messages of an instance: it is made of what the rule is `told` alone.
+/// Whether a value is the same for all messages of an instance: it is made of what the rule is `told` alone. Each
+/// variable is looked at once, however many values it is in.
 fn is_settled(value: &compute::Expression, block: &[compute::Statement], told: &BTreeSet<VariableId>) -> bool {
-    let is_open = &mut |part: &compute::Expression| match part.term {
-        Term::Variable(variable) if told.contains(&variable) => false,
-        Term::Variable(variable) => match lets(block, variable) {
-            Some(value) => !is_settled(value, block, told),
-            None => true,
-        },
-        _ => false,
-    };
-    !value.any(is_open)
+    let mut known = told.clone();
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        let is_open = &mut |part: &compute::Expression| match part.term {
+            Term::Variable(variable) if known.insert(variable) => match lets(block, variable) {
+                Some(value) => {
+                    open.push(value);
+                    false
+                }
+                None => true,
+            },
+            _ => false,
+        };
+        if value.any(is_open) {
+            return false;
+        }
+    }
+    true
 }
 
 /// The only value that a variable ever has, where `let` gives it that outside of all other blocks.

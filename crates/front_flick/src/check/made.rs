@@ -8,7 +8,7 @@ use super::limit::Limit;
 use super::{Checker, Stands};
 use flux_ir::compute::{Expression, Function, Operator, Statement, Term, Variable, VariableId};
 use flux_ir::types::{Type, TypeKind};
-use flux_source::Span;
+use flux_source::{Deep, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A body so far.
@@ -130,7 +130,7 @@ pub(super) fn read(variable: VariableId, ty: &Type, span: Span) -> Expression {
 /// The variable with one more element at its end.
 pub(super) fn with_one_more(list: VariableId, ty: &Type, element: Expression, span: Span) -> Expression {
     let one = Expression { term: Term::List(vec![element]), ty: ty.clone(), span };
-    let two = Box::new([read(list, ty, span), one]);
+    let two = Deep::new([read(list, ty, span), one]);
     Expression { term: Term::Binary(Operator::Add, two), ty: ty.clone(), span }
 }
 
@@ -142,7 +142,7 @@ pub(super) fn no_value(of: &Type, span: Span) -> Expression {
 /// A value of the type `ty` in the place of one that may not be there.
 pub(super) fn some(value: Expression) -> Expression {
     let (ty, span) = (Type::of_kind(TypeKind::Optional(value.ty.clone())), value.span);
-    Expression { term: Term::Some(Box::new(value)), ty, span }
+    Expression { term: Term::Some(Deep::new(value)), ty, span }
 }
 
 /// What an optional has, which has something.

@@ -14,7 +14,7 @@ use super::lower::{Channel, Known, Work, applied, number, parameter};
 use super::{Checked, Checker, Reported};
 use crate::syntax::{Expression, Form, Process, Statement};
 use flux_ir::program::{Constant, Origin, Source};
-use flux_source::Span;
+use flux_source::{Span, deep};
 
 impl<'syntax> Checker<'syntax, '_, '_> {
     pub(super) fn lower_once(
@@ -53,17 +53,19 @@ impl<'syntax> Checker<'syntax, '_, '_> {
 
 /// Where statements merge channels.
 pub(super) fn merges(block: &[Statement<'_>]) -> Vec<Span> {
-    let merge = |value: &Expression<'_>| matches!(value.form, Form::Foldt(_)).then_some(value.span);
-    let inside = |statement: &Statement<'_>| match statement {
-        Statement::Let(_, _, value) | Statement::Value(value) | Statement::Send(value, _) => {
-            merge(value).into_iter().collect()
-        }
-        Statement::If(branches, otherwise, _) => {
-            let blocks = branches.iter().map(|(_, block)| block).chain(otherwise);
-            blocks.flat_map(|block| merges(block)).collect()
-        }
-        Statement::For(_, _, block) => merges(block),
-        Statement::Set(..) => vec![],
-    };
-    block.iter().flat_map(inside).collect()
+    deep(|| {
+        let merge = |value: &Expression<'_>| matches!(value.form, Form::Foldt(_)).then_some(value.span);
+        let inside = |statement: &Statement<'_>| match statement {
+            Statement::Let(_, _, value) | Statement::Value(value) | Statement::Send(value, _) => {
+                merge(value).into_iter().collect()
+            }
+            Statement::If(branches, otherwise, _) => {
+                let blocks = branches.iter().map(|(_, block)| block).chain(otherwise);
+                blocks.flat_map(|block| merges(block)).collect()
+            }
+            Statement::For(_, _, block) => merges(block),
+            Statement::Set(..) => vec![],
+        };
+        block.iter().flat_map(inside).collect()
+    })
 }

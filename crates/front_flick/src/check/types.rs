@@ -8,6 +8,7 @@ use flux_front::scope::{Kind as NameKind, Located};
 use flux_front_flux::ids;
 use flux_front_flux::syntax::QualifiedName;
 use flux_ir::types::{self as model, TypeKind, TypeNames};
+use flux_source::deep;
 
 /// The types of the language: what each is called, and what it is in the model.
 const BUILT_IN: [(&str, &str); 12] = [
@@ -33,7 +34,7 @@ pub(super) fn built_in(name: &str) -> Option<model::Type> {
 
 impl<'syntax> Checker<'syntax, '_, '_> {
     pub(super) fn ty(&mut self, ty: &'syntax Type<'syntax>) -> Checked<model::Type> {
-        match &ty.form {
+        deep(|| match &ty.form {
             TypeForm::Named(name) => self.named_type(name),
             TypeForm::List(element) => Ok(model::Type::list_of(&self.ty(element)?)),
             TypeForm::Dictionary(two) => {
@@ -51,7 +52,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
                     }
                 }
             }
-        }
+        })
     }
 
     fn named_type(&mut self, name: &'syntax QualifiedName<'syntax>) -> Checked<model::Type> {

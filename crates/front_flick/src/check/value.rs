@@ -14,7 +14,7 @@ use flux_front_flux::syntax::{Name, QualifiedName};
 use flux_ir::compute::{self, Function, Mistake, Operator, Term, VariableId};
 use flux_ir::message::looks_back;
 use flux_ir::types::{Type, TypeKind};
-use flux_source::Span;
+use flux_source::{Span, deep};
 
 /// What an expression stands for.
 pub(super) enum Typed {
@@ -99,39 +99,41 @@ impl<'syntax> Checker<'syntax, '_, '_> {
 
     /// What an expression stands for. The recursion is as deep as it is, which the parser bounds.
     pub(super) fn expression(&mut self, value: &'syntax Expression<'syntax>) -> Checked<Typed> {
-        let span = value.span;
-        let result = match &value.form {
-            Form::Number(number) => Ok(compute::integer(i128::from(*number), span)),
-            Form::Text(text) => Ok(compute::text(text.clone(), span)),
-            Form::Truth(is) => Ok(compute::Expression { term: Term::Truth(*is), ty: truth(), span }),
-            Form::Name(name) => return self.named(name),
-            Form::Field(of, name) => return self.field(of, name).map(Typed::Value),
-            Form::Element(two) => return self.element(two, span),
-            Form::Call(name, arguments) => return self.call(name, arguments, span),
-            Form::Over(over) => return self.over(over, None, span).map(Typed::Value),
-            Form::Foldt(foldt) => return self.foldt(foldt),
-            Form::In(two) => return self.within(two, span).map(Typed::Value),
-            Form::List(elements) => {
-                let elements: Vec<_> = elements.iter().map(|element| self.value(element)).collect();
-                self.typing().list(elements.into_iter().collect::<Checked<_>>()?, span)
-            }
-            Form::Not(inner) => {
-                let inner = self.value(inner)?;
-                self.typing().not(inner, span)
-            }
-            Form::Negate(inner) => {
-                let inner = self.value(inner)?;
-                self.typing().negate(inner, span)
-            }
-            Form::Binary(operator @ (Operator::And | Operator::Or), two) => return self.lazily(*operator, two),
-            Form::Binary(operator, two) => {
-                let [left, right] = &**two;
-                // Both are looked at, so that both mistakes are found.
-                let (left, right) = (self.value(left), self.value(right));
-                self.typing().binary(*operator, left?, right?)
-            }
-        };
-        self.typed(result).map(Typed::Value)
+        deep(|| {
+            let span = value.span;
+            let result = match &value.form {
+                Form::Number(number) => Ok(compute::integer(i128::from(*number), span)),
+                Form::Text(text) => Ok(compute::text(text.clone(), span)),
+                Form::Truth(is) => Ok(compute::Expression { term: Term::Truth(*is), ty: truth(), span }),
+                Form::Name(name) => return self.named(name),
+                Form::Field(of, name) => return self.field(of, name).map(Typed::Value),
+                Form::Element(two) => return self.element(two, span),
+                Form::Call(name, arguments) => return self.call(name, arguments, span),
+                Form::Over(over) => return self.over(over, None, span).map(Typed::Value),
+                Form::Foldt(foldt) => return self.foldt(foldt),
+                Form::In(two) => return self.within(two, span).map(Typed::Value),
+                Form::List(elements) => {
+                    let elements: Vec<_> = elements.iter().map(|element| self.value(element)).collect();
+                    self.typing().list(elements.into_iter().collect::<Checked<_>>()?, span)
+                }
+                Form::Not(inner) => {
+                    let inner = self.value(inner)?;
+                    self.typing().not(inner, span)
+                }
+                Form::Negate(inner) => {
+                    let inner = self.value(inner)?;
+                    self.typing().negate(inner, span)
+                }
+                Form::Binary(operator @ (Operator::And | Operator::Or), two) => return self.lazily(*operator, two),
+                Form::Binary(operator, two) => {
+                    let [left, right] = &**two;
+                    // Both are looked at, so that both mistakes are found.
+                    let (left, right) = (self.value(left), self.value(right));
+                    self.typing().binary(*operator, left?, right?)
+                }
+            };
+            self.typed(result).map(Typed::Value)
+        })
     }
 
     fn named(&mut self, name: &'syntax QualifiedName<'syntax>) -> Checked<Typed> {
@@ -224,7 +226,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
                 let found = self.typing().element(list, key, span);
                 let index = match self.typed(found)?.term {
                     Term::Element(two) => {
-                        let [_, index] = *two;
+                        let [_, index] = two.into_inner();
                         index
                     }
                     _ => return Err(Reported),

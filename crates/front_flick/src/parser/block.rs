@@ -81,6 +81,13 @@ impl<'text> Parser<'text, '_> {
 
     /// `"if" expression ":" block { "elif" expression ":" block } [ "else" ":" block ]`
     fn condition(&mut self) -> Parsed<Statement<'text>> {
+        let depth = self.depth;
+        let statement = self.branches();
+        self.depth = depth;
+        statement
+    }
+
+    fn branches(&mut self) -> Parsed<Statement<'text>> {
         let span = self.bump().span;
         let (mut branches, mut otherwise) = (vec![], None);
         loop {
@@ -88,6 +95,8 @@ impl<'text> Parser<'text, '_> {
             self.colon(format_args!("after the condition"), IF)?;
             branches.push((condition, self.block("what is done then", IF)?));
             if self.goes_on("elif") {
+                // It is an `if` in an `else`.
+                self.nest()?;
                 continue;
             }
             if self.goes_on("else") {

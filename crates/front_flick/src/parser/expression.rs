@@ -8,7 +8,7 @@ use flux_front_flux::quantity::{self, Fault, Unit};
 use flux_front_flux::syntax::QualifiedName;
 use flux_front_flux::token::{Token, TokenKind};
 use flux_ir::compute::Operator;
-use flux_source::Span;
+use flux_source::{Deep, Span, deep};
 
 const VALUES: &str = "a value is a number, a string, a name, a call `hash(req.key)`, a field `req.key`, an element \
                       `backends[0]`, a list `[a, b]`, or several of them joined by operators";
@@ -43,6 +43,7 @@ impl<'text> Parser<'text, '_> {
     /// Values joined by operators that bind at least so tightly.
     fn joined(&mut self, least: u8) -> Parsed<Expression<'text>> {
         let start = self.position;
+        let others = std::mem::take(&mut self.chain);
         let mut left = self.signed()?;
         while let Some((joint, sign)) = self.joint() {
             let strength = match joint {
@@ -53,14 +54,16 @@ impl<'text> Parser<'text, '_> {
                 break;
             }
             self.take_sign(sign);
-            let right = self.nested(|parser| parser.joined(strength + 1))?;
-            let two = Box::new([left, right]);
+            let right = deep(|| self.joined(strength + 1))?;
+            self.extend_chain()?;
+            let two = Deep::new([left, right]);
             let form = match joint {
                 Joint::Operator(operator) => Form::Binary(operator, two),
                 Joint::In => Form::In(two),
             };
             left = Expression { form, span: self.span_from(start) };
         }
+        self.chain = self.chain.max(others);
         Ok(left)
     }
 
@@ -86,9 +89,9 @@ impl<'text> Parser<'text, '_> {
         let start = self.position;
         let form = if self.take_word("not") {
             // It is of the comparison that follows.
-            Form::Not(Box::new(self.nested(|parser| parser.joined(Operator::Equal.strength()))?))
+            Form::Not(Deep::new(self.nested(|parser| parser.joined(Operator::Equal.strength()))?))
         } else if self.take(TokenKind::Minus).is_some() {
-            Form::Negate(Box::new(self.nested(Self::signed)?))
+            Form::Negate(Deep::new(self.nested(Self::signed)?))
         } else {
             return self.value();
         };
@@ -104,13 +107,13 @@ impl<'text> Parser<'text, '_> {
                 TokenKind::Dot => {
                     self.bump();
                     let name = self.any_name("a field", format_args!("after `.`"), "write the name of a field")?;
-                    Form::Field(Box::new(value), name)
+                    Form::Field(Deep::new(value), name)
                 }
                 TokenKind::OpenBracket => {
                     let open = self.open();
                     let key = self.expression()?;
                     self.close(open, format_args!("the element"), "an element is written `backends[0]`")?;
-                    Form::Element(Box::new([value, key]))
+                    Form::Element(Deep::new([value, key]))
                 }
                 TokenKind::OpenParenthesis => {
                     let Some(name) = qualified(&value) else { return Ok(value) };
@@ -119,6 +122,7 @@ impl<'text> Parser<'text, '_> {
                 }
                 _ => return Ok(value),
             };
+            self.extend_chain()?;
             value = Expression { form, span: self.span_from(start) };
         }
     }
@@ -210,7 +214,7 @@ impl<'text> Parser<'text, '_> {
         let element = self.name("a name", format_args!("for the element"), help)?;
         self.expect(TokenKind::Colon, format_args!("after the name of the element"), help)?;
         let block = self.block("what is made of each element", help)?;
-        Ok(Form::Over(Box::new(Over { kind, list, from, sum, element, block })))
+        Ok(Form::Over(Deep::new(Over { kind, list, from, sum, element, block })))
     }
 
     /// `"foldt" "on" e "ordering" NAME NAME "," NAME "by" e [ "as" NAME ] ":" block`
@@ -231,7 +235,7 @@ impl<'text> Parser<'text, '_> {
         };
         self.expect(TokenKind::Colon, format_args!("after what the elements are ordered by"), FOLDT)?;
         let block = self.block("the element that is made of two", FOLDT)?;
-        Ok(Form::Foldt(Box::new(Foldt { channels, element, two: [first, second], key, key_name, block })))
+        Ok(Form::Foldt(Deep::new(Foldt { channels, element, two: [first, second], key, key_name, block })))
     }
 
     /// `80`, `64k`, `0x1f`

@@ -17,14 +17,12 @@ use crate::syntax::Syntax;
 use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_front_flux::ids;
 use flux_front_flux::lexer::lex_with_hash_comments;
+use flux_front_flux::parser::{too_deep, too_long};
 use flux_front_flux::syntax::{Name, QualifiedName};
 use flux_front_flux::token::{Token, TokenKind};
-use flux_source::{FileId, Span};
+use flux_source::{CHAIN_LIMIT, FileId, NESTING_LIMIT, Span, deep};
 use std::borrow::Cow;
 use std::fmt;
-
-/// How deep expressions and blocks may be in each other. Bounds the stack, here and wherever a tree is walked.
-pub const DEPTH_LIMIT: usize = 64;
 
 /// The words that cannot name anything.
 pub const RESERVED: [&str; 20] = [
@@ -54,6 +52,7 @@ pub fn parse<'text>(file: FileId, text: &'text str, diagnostics: &mut Diagnostic
         first: 0,
         brackets: 0,
         depth: 0,
+        chain: 0,
         has_mistake: false,
         diagnostics,
     };
@@ -111,6 +110,8 @@ struct Parser<'text, 'run> {
     brackets: usize,
     /// How deep expressions and blocks are in each other.
     depth: usize,
+    /// How many operators follow each other in the value that is being read, where that is most.
+    chain: usize,
     /// Whether something was reported in the statement.
     has_mistake: bool,
     diagnostics: &'run mut Diagnostics,
@@ -312,18 +313,34 @@ impl<'text> Parser<'text, '_> {
     /// One level deeper; whoever calls it goes back.
     fn nest(&mut self) -> Parsed<()> {
         self.depth += 1;
-        if self.depth <= DEPTH_LIMIT {
-            return Ok(());
+        match self.depth <= NESTING_LIMIT {
+            true => Ok(()),
+            false => {
+                let error = too_deep(self.peek().span);
+                let failed = self.fail(error.help("give parts of it names, by `let`, or make functions of them"));
+                // The lines that follow belong to what is too deep.
+                self.position = self.tokens.len().saturating_sub(1);
+                failed
+            }
         }
-        let headline = format!("this is nested more than {DEPTH_LIMIT} deep");
-        let error = Diagnostic::error(ids::NESTING_TOO_DEEP, headline, self.peek().span);
-        self.fail(error.help("give parts of it names, by `let`, or make functions of them"))
+    }
+
+    /// Goes on after an operator, unless too many follow each other. `chain` bounds how deep the tree of a value is.
+    fn extend_chain(&mut self) -> Parsed<()> {
+        self.chain += 1;
+        match self.chain <= CHAIN_LIMIT {
+            true => Ok(()),
+            false => {
+                let error = too_long(self.peek().span);
+                self.fail(error.help("give parts of it names, by `let`"))
+            }
+        }
     }
 
     /// Runs a rule one level deeper.
     fn nested<T>(&mut self, rule: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         let depth = self.depth;
-        let result = self.nest().and_then(|()| rule(self));
+        let result = deep(|| self.nest().and_then(|()| rule(self)));
         self.depth = depth;
         result
     }

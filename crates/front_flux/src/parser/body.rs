@@ -1,12 +1,13 @@
 //! Bodies in braces: of computed nodes, and of computed predicates.
 
-use super::{DEPTH_LIMIT, Parsed, Parser};
+use super::{Parsed, Parser};
 use crate::body::{Body, FailCode, Form, Spelled, Statement, Value};
-use crate::cpp_type::normalise;
+use crate::cpp_type::{nested_too_deep, normalise};
 use crate::ids;
 use crate::syntax::{Name, QualifiedName};
 use crate::token::TokenKind;
 use flux_diagnostic::Diagnostic;
+use flux_source::{CHAIN_LIMIT, NESTING_LIMIT, Span, deep};
 use std::fmt::Arguments;
 
 /// What ends a statement, or a part of one.
@@ -190,41 +191,43 @@ impl<'text> Parser<'text, '_> {
     }
 
     fn body_statement(&mut self) -> Parsed<Statement<'text>> {
-        if !self.at_body_statement() || self.at_foreign_for() {
-            if let Some(foreign) = self.foreign_statement()? {
-                return Ok(foreign);
-            }
-            return self.fail_expecting("a statement", format_args!("in a body"), format_args!("{STATEMENTS}"));
-        }
-        let is_assignment = self.second().kind == TokenKind::Equals;
-        match self.spelling(self.peek()) {
-            "if" if !is_assignment => return self.body_if(),
-            "for" if !is_assignment => {
-                let (names, over) = self.walk()?;
-                return Ok(Statement::For(names, over, self.block("the loop")?));
-            }
-            _ => {}
-        }
-        let statement = match self.spelling(self.peek()) {
-            "fail" if !is_assignment => self.fail_statement()?,
-            "let" if !is_assignment => self.let_statement()?,
-            _ => {
-                let name = self.name("a name", format_args!("here"), format_args!("{STATEMENTS}"))?;
-                let open = self.bump();
-                match open.kind {
-                    TokenKind::OpenBracket => {
-                        let key = self.value()?;
-                        let help = "an element is given a value by `list[0] = …;`";
-                        self.expect_close(open, "an operator", format_args!("the element"), help)?;
-                        self.bump();
-                        Statement::Put(name, key, self.value()?)
-                    }
-                    _ => Statement::Assign(name, self.value()?),
+        deep(|| {
+            if !self.at_body_statement() || self.at_foreign_for() {
+                if let Some(foreign) = self.foreign_statement()? {
+                    return Ok(foreign);
                 }
+                return self.fail_expecting("a statement", format_args!("in a body"), format_args!("{STATEMENTS}"));
             }
-        };
-        self.end_body_statement()?;
-        Ok(statement)
+            let is_assignment = self.second().kind == TokenKind::Equals;
+            match self.spelling(self.peek()) {
+                "if" if !is_assignment => return self.body_if(),
+                "for" if !is_assignment => {
+                    let (names, over) = self.walk()?;
+                    return Ok(Statement::For(names, over, self.block("the loop")?));
+                }
+                _ => {}
+            }
+            let statement = match self.spelling(self.peek()) {
+                "fail" if !is_assignment => self.fail_statement()?,
+                "let" if !is_assignment => self.let_statement()?,
+                _ => {
+                    let name = self.name("a name", format_args!("here"), format_args!("{STATEMENTS}"))?;
+                    let open = self.bump();
+                    match open.kind {
+                        TokenKind::OpenBracket => {
+                            let key = self.value()?;
+                            let help = "an element is given a value by `list[0] = …;`";
+                            self.expect_close(open, "an operator", format_args!("the element"), help)?;
+                            self.bump();
+                            Statement::Put(name, key, self.value()?)
+                        }
+                        _ => Statement::Assign(name, self.value()?),
+                    }
+                }
+            };
+            self.end_body_statement()?;
+            Ok(statement)
+        })
     }
 
     /// Takes the `;` of a statement of a body. Only the `;` is missing where the block ends, or a line starts another
@@ -268,7 +271,11 @@ impl<'text> Parser<'text, '_> {
         ) {
             self.bump();
         }
-        let ty = normalise(self.text, self.tokens.get(start..self.position).unwrap_or_default());
+        let tokens = self.tokens.get(start..self.position).unwrap_or_default();
+        if let Some(error) = nested_too_deep(tokens) {
+            return self.fail(error);
+        }
+        let ty = normalise(self.text, tokens);
         if ty.is_empty() {
             let help = format_args!("write `let {} : list<text> = …;`", of.text);
             return self.fail_expecting("a type", format_args!("after `let {} :`", of.text), help);
@@ -332,7 +339,6 @@ impl<'text> Parser<'text, '_> {
 
     /// `"if" expression block [ "else" ( if | block ) ]`
     fn body_if(&mut self) -> Parsed<Statement<'text>> {
-        self.nest()?;
         self.bump();
         let condition = self.value()?;
         let then = self.block("what is done if it holds")?;
@@ -340,11 +346,15 @@ impl<'text> Parser<'text, '_> {
         if self.at_word("else") {
             self.bump();
             otherwise = match self.at_word("if") {
-                true => vec![self.body_if()?],
+                true => {
+                    self.nest()?;
+                    let inner = self.body_if()?;
+                    self.depth -= 1;
+                    vec![inner]
+                }
                 false => self.block("what is done else")?,
             };
         }
-        self.depth -= 1;
         Ok(Statement::If(condition, then, otherwise))
     }
 
@@ -366,12 +376,39 @@ impl<'text> Parser<'text, '_> {
 
     /// Goes one level in, unless that is too deep.
     pub(super) fn nest(&mut self) -> Parsed<()> {
-        self.depth += 1;
-        if self.depth <= DEPTH_LIMIT {
-            return Ok(());
-        }
-        let headline = format!("this is nested more than {DEPTH_LIMIT} levels deep");
-        let error = Diagnostic::error(ids::NESTING_TOO_DEEP, headline, self.peek().span);
-        self.fail(error.help("give parts of it names: `let x = …;`, or make a node of them"))
+        self.nest_in(self.peek().span, "give parts of it names: `let x = …;`, or make a node of them")
     }
+
+    /// As [`Self::nest`]; `at` is what is in all others, and `help` says what to write instead.
+    pub(super) fn nest_in(&mut self, at: Span, help: &str) -> Parsed<()> {
+        self.depth += 1;
+        match self.depth <= NESTING_LIMIT {
+            true => Ok(()),
+            false => self.fail(too_deep(at).help(help)),
+        }
+    }
+
+    /// Goes on after an operator, unless too many follow each other. `chain` bounds how deep the tree of a value is.
+    pub(super) fn extend_chain(&mut self) -> Parsed<()> {
+        self.chain += 1;
+        match self.chain <= CHAIN_LIMIT {
+            true => Ok(()),
+            false => {
+                let error = too_long(self.previous().span);
+                self.fail(error.help("give parts of it names: `let x = …;`"))
+            }
+        }
+    }
+}
+
+/// What is nested too deep, in any notation.
+pub fn too_deep(at: Span) -> Diagnostic {
+    let headline = format!("this is nested more than {NESTING_LIMIT} levels deep");
+    Diagnostic::error(ids::NESTING_TOO_DEEP, headline, at)
+}
+
+/// Too many operators, in any notation.
+pub fn too_long(at: Span) -> Diagnostic {
+    let headline = format!("more than {CHAIN_LIMIT} operators, fields or elements follow each other in this value");
+    Diagnostic::error(ids::NESTING_TOO_DEEP, headline, at)
 }

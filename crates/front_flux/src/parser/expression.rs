@@ -7,6 +7,7 @@ use crate::syntax::Name;
 use crate::token::TokenKind;
 use flux_diagnostic::Diagnostic;
 use flux_ir::compute::Operator;
+use flux_source::{Deep, deep};
 use std::borrow::Cow;
 
 /// What can have a value.
@@ -16,46 +17,52 @@ const VALUES: &str =
 impl<'text> Parser<'text, '_> {
     /// A value: what `=` gives, `if` asks, or a predicate says. `… "?" … ":" …` binds less tightly than any operator.
     pub(super) fn value(&mut self) -> Parsed<Value<'text>> {
-        let start = self.position;
-        let first = self.joined(1)?;
-        if self.take(TokenKind::Question).is_none() {
-            return Ok(first);
-        }
-        self.nest()?;
-        let one = self.value()?;
-        let help = format_args!("write what it is if not: `is_old ? 1 : 2`");
-        self.expect(TokenKind::Colon, format_args!("after what the value is if so"), help)?;
-        let other = self.value()?;
-        self.depth -= 1;
-        Ok(Value { form: Form::Choose(Box::new([first, one, other])), span: self.span_from(start) })
+        deep(|| {
+            let start = self.position;
+            self.nest()?;
+            let first = self.joined(1)?;
+            if self.take(TokenKind::Question).is_none() {
+                self.depth -= 1;
+                return Ok(first);
+            }
+            let one = self.value()?;
+            let help = format_args!("write what it is if not: `is_old ? 1 : 2`");
+            self.expect(TokenKind::Colon, format_args!("after what the value is if so"), help)?;
+            let other = self.value()?;
+            self.depth -= 1;
+            Ok(Value { form: Form::Choose(Deep::new([first, one, other])), span: self.span_from(start) })
+        })
     }
 
     /// Values joined by operators that bind at least as tightly as `strength`.
-    pub(super) fn joined(&mut self, strength: u8) -> Parsed<Value<'text>> {
-        self.nest()?;
-        let mut left = self.signed()?;
-        while let Some((operator, tokens)) = self.operator()? {
-            if operator.strength() < strength {
-                break;
-            }
-            self.refuse_meant_operator(tokens);
-            for _ in 0..tokens {
-                self.bump();
-            }
-            let right = self.joined(operator.strength() + 1)?;
-            if let (true, Form::Binary(before, _)) = (operator.is_comparison(), &left.form)
-                && before.is_comparison()
-                && self.is_bare(&left)
-            {
+    fn joined(&mut self, strength: u8) -> Parsed<Value<'text>> {
+        deep(|| {
+            let others = std::mem::take(&mut self.chain);
+            let mut left = self.signed()?;
+            while let Some((operator, tokens)) = self.operator()? {
+                if operator.strength() < strength {
+                    break;
+                }
+                self.refuse_meant_operator(tokens);
+                for _ in 0..tokens {
+                    self.bump();
+                }
+                let right = self.joined(operator.strength() + 1)?;
+                self.extend_chain()?;
+                if let (true, Form::Binary(before, _)) = (operator.is_comparison(), &left.form)
+                    && before.is_comparison()
+                    && self.is_bare(&left)
+                {
+                    let span = left.span.to(right.span);
+                    let error = Diagnostic::error(ids::UNEXPECTED_TOKEN, "comparisons cannot be chained", span);
+                    return self.fail(error.help("join them: `a < b && b < c`"));
+                }
                 let span = left.span.to(right.span);
-                let error = Diagnostic::error(ids::UNEXPECTED_TOKEN, "comparisons cannot be chained", span);
-                return self.fail(error.help("join them: `a < b && b < c`"));
+                left = Value { form: Form::Binary(operator, Deep::new([left, right])), span };
             }
-            let span = left.span.to(right.span);
-            left = Value { form: Form::Binary(operator, Box::new([left, right])), span };
-        }
-        self.depth -= 1;
-        Ok(left)
+            self.chain = self.chain.max(others);
+            Ok(left)
+        })
     }
 
     /// Whether a value is not in parentheses of its own.
@@ -107,18 +114,20 @@ impl<'text> Parser<'text, '_> {
 
     /// `[ "-" | "!" ] …`
     pub(super) fn signed(&mut self) -> Parsed<Value<'text>> {
-        let start = self.position;
-        let form = match self.peek().kind {
-            TokenKind::Minus | TokenKind::Exclamation => {
-                self.nest()?;
-                let sign = self.bump().kind;
-                let inner = Box::new(self.signed()?);
-                self.depth -= 1;
-                if sign == TokenKind::Minus { Form::Negate(inner) } else { Form::Not(inner) }
-            }
-            _ => return self.postfixed(),
-        };
-        Ok(Value { form, span: self.span_from(start) })
+        deep(|| {
+            let start = self.position;
+            let form = match self.peek().kind {
+                TokenKind::Minus | TokenKind::Exclamation => {
+                    self.nest()?;
+                    let sign = self.bump().kind;
+                    let inner = Deep::new(self.signed()?);
+                    self.depth -= 1;
+                    if sign == TokenKind::Minus { Form::Negate(inner) } else { Form::Not(inner) }
+                }
+                _ => return self.postfixed(),
+            };
+            Ok(Value { form, span: self.span_from(start) })
+        })
     }
 
     /// A value with fields, elements, parts and calls after it.
@@ -131,14 +140,15 @@ impl<'text> Parser<'text, '_> {
                     self.bump();
                     let name =
                         self.name("a field", format_args!("after `.`"), format_args!("write the field's name"))?;
-                    Form::Field(Box::new(value), name)
+                    Form::Field(Deep::new(value), name)
                 }
                 TokenKind::OpenBracket => self.bracketed(value)?,
                 TokenKind::OpenParenthesis if matches!(value.form, Form::Name(_) | Form::Field(..)) => {
-                    Form::Call(Box::new(value), self.arguments()?)
+                    Form::Call(Deep::new(value), self.arguments()?)
                 }
                 _ => return Ok(value),
             };
+            self.extend_chain()?;
             value = Value { form, span: self.span_from(start) };
         }
     }
@@ -150,11 +160,11 @@ impl<'text> Parser<'text, '_> {
         let form = if self.at_range() {
             self.bump();
             self.bump();
-            let to = if self.at(TokenKind::CloseBracket) { None } else { Some(Box::new(self.value()?)) };
-            Form::Slice(Box::new(of), from.map(Box::new), to)
+            let to = if self.at(TokenKind::CloseBracket) { None } else { Some(Deep::new(self.value()?)) };
+            Form::Slice(Deep::new(of), from.map(Deep::new), to)
         } else {
             match from {
-                Some(key) => Form::Element(Box::new([of, key])),
+                Some(key) => Form::Element(Deep::new([of, key])),
                 None => return self.fail_expecting("a value", format_args!("after `[`"), format_args!("{VALUES}")),
             }
         };
@@ -236,7 +246,7 @@ impl<'text> Parser<'text, '_> {
             let comprehension = self.comprehension()?;
             let help = "write `[for x in list if … : …]`: which of its elements, and what is made of each";
             self.expect_close(open, "`if` or `:`", format_args!("the list"), help)?;
-            return Ok(Form::Comprehension(Box::new(comprehension)));
+            return Ok(Form::Comprehension(Deep::new(comprehension)));
         }
         let (mut elements, mut entries) = (vec![], vec![]);
         let mut is_map = false;
@@ -261,7 +271,6 @@ impl<'text> Parser<'text, '_> {
 
     /// `"for" NAME [ "," NAME ] "in" expression [ "if" expression ] [ ":" expression ]`
     fn comprehension(&mut self) -> Parsed<Comprehension<'text>> {
-        self.nest()?;
         let (names, over) = self.walk()?;
         let mut condition = None;
         if self.at_word("if") {
@@ -269,7 +278,6 @@ impl<'text> Parser<'text, '_> {
             condition = Some(self.value()?);
         }
         let value = if self.take(TokenKind::Colon).is_some() { Some(self.value()?) } else { None };
-        self.depth -= 1;
         Ok(Comprehension { names, over, condition, value })
     }
 

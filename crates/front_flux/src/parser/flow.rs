@@ -1,13 +1,11 @@
 //! Flows: patterns, chains, steps.
 
-use super::{DEPTH_LIMIT, Parsed, Parser};
-use crate::ids;
+use super::{Parsed, Parser};
 use crate::syntax::{
     Action, Application, Chain, Constant, Flow, NameOrAny, NamedInput, Patterns, QualifiedName, Statement, Step,
 };
 use crate::token::TokenKind;
-use flux_diagnostic::Diagnostic;
-use flux_source::Span;
+use flux_source::deep;
 use std::fmt;
 
 impl<'text> Parser<'text, '_> {
@@ -102,21 +100,23 @@ impl<'text> Parser<'text, '_> {
 
     /// `chain = step { "->" step }`
     fn chain(&mut self, place: fmt::Arguments) -> Parsed<Chain<'text>> {
-        let start = self.position;
-        let mut steps = vec![self.step(place)?];
-        loop {
-            match self.peek().kind {
-                TokenKind::Arrow => {
-                    self.bump();
+        deep(|| {
+            let start = self.position;
+            let mut steps = vec![self.step(place)?];
+            loop {
+                match self.peek().kind {
+                    TokenKind::Arrow => {
+                        self.bump();
+                    }
+                    TokenKind::FatArrow => {
+                        let found = self.bump();
+                        self.report_wrong_arrow(found, "->", format_args!("between two steps"));
+                    }
+                    _ => return Ok(Chain { steps, span: self.span_from(start) }),
                 }
-                TokenKind::FatArrow => {
-                    let found = self.bump();
-                    self.report_wrong_arrow(found, "->", format_args!("between two steps"));
-                }
-                _ => return Ok(Chain { steps, span: self.span_from(start) }),
+                steps.push(self.step(format_args!("after `->`"))?);
             }
-            steps.push(self.step(format_args!("after `->`"))?);
-        }
+        })
     }
 
     /// `step = ( step1 | "(" [ chain ] { "&" [ chain ] } ")" | "[" chain "]" [ "(" constant ")" ] ) [ "within" constant
@@ -145,7 +145,7 @@ impl<'text> Parser<'text, '_> {
     /// `"(" [ chain ] { "&" [ chain ] } ")"`
     fn parallel(&mut self) -> Parsed<Action<'text>> {
         let (start, open) = (self.position, self.bump());
-        self.enter(open.span)?;
+        self.nest_in(open.span, "give the inner steps names: a node with a flow of its own")?;
         let mut branches = vec![];
         loop {
             branches.push(if matches!(self.peek().kind, TokenKind::Ampersand | TokenKind::CloseParenthesis) {
@@ -176,7 +176,7 @@ impl<'text> Parser<'text, '_> {
             let help = format_args!("in the brackets stands what is done with each element of a list: `[Node](4)`");
             return self.fail_expecting("a node", format_args!("after `[`"), help);
         }
-        self.enter(open.span)?;
+        self.nest_in(open.span, "give the inner steps names: a node with a flow of its own")?;
         let chain = self.chain(format_args!("in an each step"))?;
         self.depth -= 1;
         let help = "steps are joined by `->`; how many run at once stands after the `]`: `[Node](4)`";
@@ -188,17 +188,6 @@ impl<'text> Parser<'text, '_> {
             self.expect(TokenKind::CloseParenthesis, format_args!("after the width of an each step"), help)?;
         }
         Ok(Action::Each(chain, width, self.span_from(start)))
-    }
-
-    /// Goes into the chains of a step.
-    fn enter(&mut self, open: Span) -> Parsed<()> {
-        if self.depth == DEPTH_LIMIT {
-            let headline = format!("parallel and each steps are nested more than {DEPTH_LIMIT} deep");
-            let diagnostic = Diagnostic::error(ids::NESTING_TOO_DEEP, headline, open);
-            return self.fail(diagnostic.help("give the inner ones names: a node with a flow of its own"));
-        }
-        self.depth += 1;
-        Ok(())
     }
 
     /// `step1 = qname [ "(" binding { "," binding } ")" ]`, where constants come first

@@ -10,7 +10,7 @@ use crate::syntax::{Name, Statement};
 use crate::token::TokenKind;
 use flux_diagnostic::Diagnostic;
 use flux_ir::message as model;
-use flux_source::Span;
+use flux_source::{Span, deep};
 use std::borrow::Cow;
 
 /// How it is written.
@@ -78,15 +78,17 @@ impl<'text> Parser<'text, '_> {
     }
 
     fn item(&mut self) -> Parsed<Item<'text>> {
-        // That no field can be called so is told where names are.
-        let is_field = self.second().kind == TokenKind::Colon;
-        if self.at_word("if") && !is_field {
-            return self.item_if();
-        }
-        if self.at_word("switch") && !is_field {
-            return self.switch();
-        }
-        self.message_field().map(|field| Item::Field(Box::new(field)))
+        deep(|| {
+            // That no field can be called so is told where names are.
+            let is_field = self.second().kind == TokenKind::Colon;
+            if self.at_word("if") && !is_field {
+                return self.item_if();
+            }
+            if self.at_word("switch") && !is_field {
+                return self.switch();
+            }
+            self.message_field().map(|field| Item::Field(Box::new(field)))
+        })
     }
 
     /// `"if" "(" expression ")" block [ "else" ( if | block ) ]`
@@ -193,11 +195,11 @@ impl<'text> Parser<'text, '_> {
     }
 
     fn number_of(&self, value: &Value) -> Option<i128> {
-        match &value.form {
+        deep(|| match &value.form {
             ValueForm::Number(number) => Some(i128::from(*number)),
             ValueForm::Negate(inner) => self.number_of(inner).map(|number| -number),
             _ => None,
-        }
+        })
     }
 
     /// `[ "var" ] [ NAME ] ":" form [ "[" [ expression ] "]" ] { attribute } ";"`
@@ -382,10 +384,12 @@ impl<'text> Parser<'text, '_> {
 /// Makes `self.a.b` one name of `self`, its field, and the field of that. The recursion is as deep as the value, which
 /// the parser bounds.
 fn join_names(value: &mut Value<'_>) {
-    if let Some(text) = joined(value) {
-        value.form = ValueForm::Name(Name { text: Cow::Owned(text), span: value.span }.into());
-    }
-    value.parts_mut().into_iter().for_each(join_names);
+    deep(|| {
+        if let Some(text) = joined(value) {
+            value.form = ValueForm::Name(Name { text: Cow::Owned(text), span: value.span }.into());
+        }
+        value.parts_mut().into_iter().for_each(join_names);
+    })
 }
 
 fn joined(value: &Value<'_>) -> Option<String> {

@@ -22,6 +22,8 @@ mod state;
 mod statement;
 mod type_declaration;
 
+pub use body::{too_deep, too_long};
+
 use crate::ids;
 use crate::syntax::{Name, QualifiedName, Syntax};
 use crate::token::{RESERVED, Token, TokenKind};
@@ -30,9 +32,6 @@ use flux_source::Span;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
-
-/// How deep parallel steps may be in each other. Bounds the stack, here and wherever a chain is walked.
-pub const DEPTH_LIMIT: usize = 64;
 
 /// Reads `tokens`, which are those of `text` up to its end; what is wrong goes to `diagnostics`.
 pub fn parse<'text>(text: &'text str, mut tokens: Vec<Token>, diagnostics: &mut Diagnostics) -> Syntax<'text> {
@@ -51,6 +50,7 @@ pub fn parse<'text>(text: &'text str, mut tokens: Vec<Token>, diagnostics: &mut 
         tokens,
         position: 0,
         depth: 0,
+        chain: 0,
         in_body: false,
         in_message: false,
         has_mistake: false,
@@ -65,6 +65,7 @@ pub fn parse<'text>(text: &'text str, mut tokens: Vec<Token>, diagnostics: &mut 
     while parser.peek().kind != TokenKind::End {
         let start = parser.position;
         parser.depth = 0;
+        parser.chain = 0;
         parser.in_body = false;
         parser.in_message = false;
         parser.has_mistake = false;
@@ -96,6 +97,8 @@ struct Parser<'text, 'run> {
     position: usize,
     /// How many parallel steps are open, or how deep a body is nested.
     depth: usize,
+    /// How many operators follow each other in the value that is being read, where that is most.
+    chain: usize,
     /// Whether a body is open: then nothing in it starts a statement of the program.
     in_body: bool,
     /// Whether that is a message, in which names after `&` are attributes.

@@ -1,7 +1,7 @@
 //! Records and enumerations.
 
 use super::{Parsed, Parser, advice};
-use crate::cpp_type::normalise;
+use crate::cpp_type::{nested_too_deep, normalise};
 use crate::syntax::{Name, Parameter, Statement, TypeBody, TypeDeclaration};
 use crate::token::TokenKind;
 
@@ -44,7 +44,11 @@ impl<'text> Parser<'text, '_> {
         ) {
             self.bump();
         }
-        let ty = normalise(self.text, self.tokens.get(first..self.position).unwrap_or_default());
+        let tokens = self.tokens.get(first..self.position).unwrap_or_default();
+        if let Some(error) = nested_too_deep(tokens) {
+            return self.fail(error);
+        }
+        let ty = normalise(self.text, tokens);
         if ty.is_empty() {
             return self.fail_expecting("a type", format_args!("after `{}:`", name.text), format_args!("{RECORD}"));
         }

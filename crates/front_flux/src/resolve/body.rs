@@ -12,7 +12,7 @@ use flux_diagnostic::{Diagnostic, nearest};
 use flux_ir::compute::{Computation, Expression, Statement, Term, Typing, Variable, VariableId, always_fails};
 use flux_ir::program::Parameter;
 use flux_ir::types::{Type, TypeKind};
-use flux_source::Span;
+use flux_source::{Span, deep};
 use std::collections::{HashMap, HashSet};
 
 /// A mistake was reported, or comes of one that was.
@@ -217,7 +217,7 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
 
     /// One statement. The recursion is as deep as blocks are in each other, which the parser bounds.
     fn statement(&mut self, statement: &'syntax body::Statement<'syntax>) -> Result<Statement, Reported> {
-        match statement {
+        deep(|| match statement {
             body::Statement::Let(name, ty, value) => self.let_value(name, ty.as_ref(), value),
             body::Statement::LetAll(names, value) => self.let_all(names, value),
             body::Statement::Put(name, key, value) => self.put(name, key, value),
@@ -238,7 +238,7 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
             }
             body::Statement::For(names, over, block) => self.for_each(names, over, block),
             body::Statement::Fail(code, span) => self.fail_code(code, *span).map(Statement::Fail),
-        }
+        })
     }
 
     fn let_value(

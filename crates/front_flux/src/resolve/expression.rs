@@ -8,7 +8,7 @@ use flux_diagnostic::{Diagnostic, Id, nearest};
 use flux_ir::compute::{Dynamic, Expression, Function, Mistake, Term, error_code, integer, real, text};
 use flux_ir::program::{OptionKind, TypeBody, TypeId};
 use flux_ir::types::{Declared, Integer, Type, TypeKind, built_in_names, written_fields};
-use flux_source::Span;
+use flux_source::{Span, deep};
 
 impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
     /// A value of the type `wanted`.
@@ -28,58 +28,60 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
 
     /// A value. The recursion is as deep as it is, which the parser bounds.
     pub(super) fn value(&mut self, value: &'syntax Value<'syntax>) -> Result<Expression, Reported> {
-        let span = value.span;
-        let result = match &value.form {
-            Form::Number(number) => return Ok(integer(i128::from(*number), span)),
-            Form::Real(number) => return Ok(real(*number, span)),
-            Form::Text(string) => return Ok(text(string.clone(), span)),
-            Form::Truth(truth) => {
-                return Ok(Expression { term: Term::Truth(*truth), ty: Type::of_kind(TypeKind::Bool), span });
-            }
-            Form::Name(name) => return self.named(name),
-            Form::Field(of, name) => return self.field(of, name, span),
-            Form::Call(callee, arguments) => return self.call(callee, arguments, span),
-            Form::Not(inner) => {
-                let inner = self.value(inner)?;
-                self.typing().not(inner, span)
-            }
-            Form::Negate(inner) => {
-                let inner = self.value(inner)?;
-                self.typing().negate(inner, span)
-            }
-            Form::Binary(operator, two) => {
-                let [left, right] = &**two;
-                // Both are looked at, so that both mistakes are found.
-                let (left, right) = (self.value(left), self.value(right));
-                self.typing().binary(*operator, left?, right?)
-            }
-            Form::Choose(three) => {
-                let [condition, one, other] = three.each_ref().map(|one| self.value(one));
-                self.typing().choose(condition?, one?, other?)
-            }
-            Form::List(elements) => {
-                let elements: Vec<_> = elements.iter().map(|element| self.value(element)).collect();
-                self.typing().list(elements.into_iter().collect::<Result<_, _>>()?, span)
-            }
-            Form::Map(entries) => {
-                let entries: Vec<_> =
-                    entries.iter().map(|[key, value]| Ok([self.value(key)?, self.value(value)?])).collect();
-                self.typing().map(entries.into_iter().collect::<Result<_, Reported>>()?, span)
-            }
-            Form::Comprehension(it) => return self.comprehension(it, span),
-            Form::Element(two) => {
-                let [of, key] = &**two;
-                let (of, key) = (self.value(of), self.value(key));
-                self.typing().element(of?, key?, span)
-            }
-            Form::Slice(of, from, to) => {
-                let of = self.value(of);
-                let from = from.as_ref().map(|from| self.value(from)).transpose();
-                let to = to.as_ref().map(|to| self.value(to)).transpose();
-                self.typing().slice(of?, from?, to?, span)
-            }
-        };
-        self.typed(result)
+        deep(|| {
+            let span = value.span;
+            let result = match &value.form {
+                Form::Number(number) => return Ok(integer(i128::from(*number), span)),
+                Form::Real(number) => return Ok(real(*number, span)),
+                Form::Text(string) => return Ok(text(string.clone(), span)),
+                Form::Truth(truth) => {
+                    return Ok(Expression { term: Term::Truth(*truth), ty: Type::of_kind(TypeKind::Bool), span });
+                }
+                Form::Name(name) => return self.named(name),
+                Form::Field(of, name) => return self.field(of, name, span),
+                Form::Call(callee, arguments) => return self.call(callee, arguments, span),
+                Form::Not(inner) => {
+                    let inner = self.value(inner)?;
+                    self.typing().not(inner, span)
+                }
+                Form::Negate(inner) => {
+                    let inner = self.value(inner)?;
+                    self.typing().negate(inner, span)
+                }
+                Form::Binary(operator, two) => {
+                    let [left, right] = &**two;
+                    // Both are looked at, so that both mistakes are found.
+                    let (left, right) = (self.value(left), self.value(right));
+                    self.typing().binary(*operator, left?, right?)
+                }
+                Form::Choose(three) => {
+                    let [condition, one, other] = three.each_ref().map(|one| self.value(one));
+                    self.typing().choose(condition?, one?, other?)
+                }
+                Form::List(elements) => {
+                    let elements: Vec<_> = elements.iter().map(|element| self.value(element)).collect();
+                    self.typing().list(elements.into_iter().collect::<Result<_, _>>()?, span)
+                }
+                Form::Map(entries) => {
+                    let entries: Vec<_> =
+                        entries.iter().map(|[key, value]| Ok([self.value(key)?, self.value(value)?])).collect();
+                    self.typing().map(entries.into_iter().collect::<Result<_, Reported>>()?, span)
+                }
+                Form::Comprehension(it) => return self.comprehension(it, span),
+                Form::Element(two) => {
+                    let [of, key] = &**two;
+                    let (of, key) = (self.value(of), self.value(key));
+                    self.typing().element(of?, key?, span)
+                }
+                Form::Slice(of, from, to) => {
+                    let of = self.value(of);
+                    let from = from.as_ref().map(|from| self.value(from)).transpose();
+                    let to = to.as_ref().map(|to| self.value(to)).transpose();
+                    self.typing().slice(of?, from?, to?, span)
+                }
+            };
+            self.typed(result)
+        })
     }
 
     /// Where a name may be declared: in the module that stands before it, or in this one, and else in the program.

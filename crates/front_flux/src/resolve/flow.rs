@@ -10,6 +10,7 @@ use flux_ir::program::{
     Action, Application, Body, Chain, Constant, Each, Line, NamedInput, NodeId, Origin, Parallel, PredicateId, Source,
     Step, StepNumber,
 };
+use flux_source::deep;
 use std::collections::HashMap;
 
 impl<'syntax> Resolver<'syntax, '_, '_> {
@@ -190,36 +191,38 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
 
     /// The recursion is as deep as chains are in each other, which the parser bounds.
     fn chain(&mut self, chain: &'syntax syntax::Chain<'syntax>) -> Chain {
-        let mut steps = Vec::with_capacity(chain.steps.len());
-        for step in &chain.steps {
-            let within = step.within.as_ref().and_then(|time| self.deadline(time));
-            let action = match &step.action {
-                syntax::Action::Apply(application) => Action::Apply(self.application(application)),
-                syntax::Action::Parallel(branches, span) => {
-                    let mut branches: Vec<_> = branches.iter().map(|branch| self.chain(branch)).collect();
-                    match branches.as_mut_slice() {
-                        // `(A -> B)` alone is `A -> B`, unless it has a deadline of its own.
-                        [only] if within.is_none() || only.steps.is_empty() => {
-                            steps.append(&mut only.steps);
-                            continue;
+        deep(|| {
+            let mut steps = Vec::with_capacity(chain.steps.len());
+            for step in &chain.steps {
+                let within = step.within.as_ref().and_then(|time| self.deadline(time));
+                let action = match &step.action {
+                    syntax::Action::Apply(application) => Action::Apply(self.application(application)),
+                    syntax::Action::Parallel(branches, span) => {
+                        let mut branches: Vec<_> = branches.iter().map(|branch| self.chain(branch)).collect();
+                        match branches.as_mut_slice() {
+                            // `(A -> B)` alone is `A -> B`, unless it has a deadline of its own.
+                            [only] if within.is_none() || only.steps.is_empty() => {
+                                steps.append(&mut only.steps);
+                                continue;
+                            }
+                            [Chain { steps: only, .. }] if matches!(only.as_slice(), [Step { within: None, .. }]) => {
+                                steps.extend(only.pop().map(|step| Step { within, ..step }));
+                                continue;
+                            }
+                            _ => Action::Parallel(Parallel { branches, arguments: None, span: *span }),
                         }
-                        [Chain { steps: only, .. }] if matches!(only.as_slice(), [Step { within: None, .. }]) => {
-                            steps.extend(only.pop().map(|step| Step { within, ..step }));
-                            continue;
-                        }
-                        _ => Action::Parallel(Parallel { branches, arguments: None, span: *span }),
                     }
-                }
-                syntax::Action::Each(chain, width, span) => {
-                    let width = width.as_ref().and_then(|width| self.width(width));
-                    // One at a time is a loop.
-                    let width = width.filter(|width| *width != Constant::Integer(1));
-                    Action::Each(Each { chain: self.chain(chain), width, values: None, span: *span })
-                }
-            };
-            steps.push(Step { number: StepNumber::default(), action, within });
-        }
-        Chain { steps, results: None, span: chain.span }
+                    syntax::Action::Each(chain, width, span) => {
+                        let width = width.as_ref().and_then(|width| self.width(width));
+                        // One at a time is a loop.
+                        let width = width.filter(|width| *width != Constant::Integer(1));
+                        Action::Each(Each { chain: self.chain(chain), width, values: None, span: *span })
+                    }
+                };
+                steps.push(Step { number: StepNumber::default(), action, within });
+            }
+            Chain { steps, results: None, span: chain.span }
+        })
     }
 
     pub(super) fn application(&mut self, application: &'syntax syntax::Application<'syntax>) -> Application {

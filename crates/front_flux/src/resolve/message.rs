@@ -9,7 +9,7 @@ use flux_diagnostic::{Diagnostic, nearest};
 use flux_ir::message::{self as model, ByteOrder, Field, FieldId, Item, Message, MessageId, Repeat, Switch, Token};
 use flux_ir::program::Parameter;
 use flux_ir::types::{Integer, Type, TypeKind};
-use flux_source::Span;
+use flux_source::{Span, deep};
 use std::collections::HashMap;
 
 /// What a field is that was reported: nothing more is said of it.
@@ -292,32 +292,34 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         items: &'syntax [message::Item<'syntax>],
         next: &mut usize,
     ) -> Vec<Item> {
-        let mut resolved = vec![];
-        for item in items {
-            match item {
-                message::Item::Field(_) => {
-                    resolved.push(Item::Field(FieldId::new(*next)));
-                    *next += 1;
-                }
-                message::Item::If(condition, then, otherwise) => {
-                    let condition = self.condition_formula(id, condition);
-                    let then = self.message_items(id, then, next);
-                    let otherwise = self.message_items(id, otherwise, next);
-                    resolved.extend(condition.map(|condition| Item::If(condition, then, otherwise)));
-                }
-                message::Item::Switch(on, cases, span) => {
-                    let on_value = on.as_ref().map(|on| self.any_formula((id, None), on));
-                    let cases = cases.iter().map(|case| self.case(id, case, next)).collect();
-                    if let Some(None) = on_value {
-                        continue;
+        deep(|| {
+            let mut resolved = vec![];
+            for item in items {
+                match item {
+                    message::Item::Field(_) => {
+                        resolved.push(Item::Field(FieldId::new(*next)));
+                        *next += 1;
                     }
-                    let switch = Switch { on: on_value.flatten(), cases, span: *span };
-                    self.check_labels(&switch);
-                    resolved.push(Item::Switch(switch));
+                    message::Item::If(condition, then, otherwise) => {
+                        let condition = self.condition_formula(id, condition);
+                        let then = self.message_items(id, then, next);
+                        let otherwise = self.message_items(id, otherwise, next);
+                        resolved.extend(condition.map(|condition| Item::If(condition, then, otherwise)));
+                    }
+                    message::Item::Switch(on, cases, span) => {
+                        let on_value = on.as_ref().map(|on| self.any_formula((id, None), on));
+                        let cases = cases.iter().map(|case| self.case(id, case, next)).collect();
+                        if let Some(None) = on_value {
+                            continue;
+                        }
+                        let switch = Switch { on: on_value.flatten(), cases, span: *span };
+                        self.check_labels(&switch);
+                        resolved.push(Item::Switch(switch));
+                    }
                 }
             }
-        }
-        resolved
+            resolved
+        })
     }
 
     fn case(&mut self, id: MessageId, case: &'syntax Case<'syntax>, next: &mut usize) -> model::Case {
@@ -370,16 +372,18 @@ pub(super) fn fields_of<'a, 'syntax>(items: &'a [message::Item<'syntax>]) -> Vec
 }
 
 fn collect<'a, 'syntax>(items: &'a [message::Item<'syntax>], found: &mut Vec<&'a message::Field<'syntax>>) {
-    for item in items {
-        match item {
-            message::Item::Field(field) => found.push(field),
-            message::Item::If(_, then, otherwise) => {
-                collect(then, found);
-                collect(otherwise, found);
+    deep(|| {
+        for item in items {
+            match item {
+                message::Item::Field(field) => found.push(field),
+                message::Item::If(_, then, otherwise) => {
+                    collect(then, found);
+                    collect(otherwise, found);
+                }
+                message::Item::Switch(_, cases, _) => cases.iter().for_each(|case| collect(&case.items, found)),
             }
-            message::Item::Switch(_, cases, _) => cases.iter().for_each(|case| collect(&case.items, found)),
         }
-    }
+    })
 }
 
 /// The type of a field that is no message: an integer of whole bytes, a truth value, text or bytes.

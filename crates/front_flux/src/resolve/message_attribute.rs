@@ -12,7 +12,7 @@ use flux_ir::message::{
     self as model, Extent, Field, FieldId, Formula, MessageId, Reference, Repeat, Root, follow, unit_of, widened,
 };
 use flux_ir::types::{Type, TypeKind};
-use flux_source::Span;
+use flux_source::{Deep, Span, deep};
 use std::collections::HashMap;
 
 /// The attributes, each with what it is for.
@@ -306,7 +306,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         let made = match typing.coerce(value.clone(), wanted) {
             Err(_) if are_integers => {
                 let span = value.span;
-                Ok(Expression { term: Term::Convert(Box::new(value)), ty: wanted.clone(), span })
+                Ok(Expression { term: Term::Convert(Deep::new(value)), ty: wanted.clone(), span })
             }
             made => made,
         };
@@ -515,11 +515,11 @@ fn form_of(attribute: &str) -> &'static str {
 
 /// Every name in a value. The recursion is as deep as the value, which the parser bounds.
 fn names_of<'a, 'text>(value: &'a Value<'text>, found: &mut Vec<&'a QualifiedName<'text>>) {
-    match &value.form {
+    deep(|| match &value.form {
         Form::Name(name) if name.module.is_none() => found.push(name),
         Form::Call(_, arguments) => arguments.iter().for_each(|argument| names_of(&argument.value, found)),
         _ => value.parts().into_iter().for_each(|part| names_of(part, found)),
-    }
+    })
 }
 
 /// Whether an expression can be in a message: a number, a text, or made of such.

@@ -211,9 +211,9 @@ fn a_broken_statement_ends_where_the_next_one_starts() {
 #[test]
 fn deep_nesting_is_refused_and_nothing_overflows() {
     let nested = |depth: usize| format!("A = {}B{};", "(".repeat(depth), ")".repeat(depth));
-    assert_eq!(mistakes(&nested(64)), Vec::<String>::new());
-    assert_eq!(mistakes(&nested(65)), ["1 error [nesting-too-deep]"]);
+    assert_eq!(mistakes(&nested(256)), Vec::<String>::new());
+    assert_eq!(mistakes(&nested(257)), ["1 error [nesting-too-deep]"]);
     assert_eq!(mistakes(&nested(1_000_000)), ["1 error [nesting-too-deep]"]);
     let open = format!("A ({}int x) => ();", "std::vector<".repeat(100_000));
-    assert_eq!(mistakes(&open), ["1 error [unclosed-bracket]"]);
+    assert_eq!(mistakes(&open), ["1 error [nesting-too-deep]"]);
 }

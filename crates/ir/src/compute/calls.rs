@@ -2,7 +2,7 @@
 
 use super::{Callable, Computation, Expression, Statement, Term};
 use crate::program::{Body, Program};
-use flux_source::Span;
+use flux_source::{Span, deep};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A call in a body.
@@ -40,12 +40,14 @@ fn calls_in(computation: &Computation) -> Vec<Call> {
 
 /// The calls whose values have names. The recursion is as deep as blocks are in each other.
 fn taken(block: &[Statement], calls: &mut Vec<Call>) {
-    for statement in block {
-        if let Statement::Take { node, span, .. } = statement {
-            calls.push(Call { callee: Callable::Node(*node), span: *span });
+    deep(|| {
+        for statement in block {
+            if let Statement::Take { node, span, .. } = statement {
+                calls.push(Call { callee: Callable::Node(*node), span: *span });
+            }
+            statement.parts().1.into_iter().for_each(|block| taken(block, calls));
         }
-        statement.parts().1.into_iter().for_each(|block| taken(block, calls));
-    }
+    })
 }
 
 /// The computed predicates and nodes, each after all that it calls; of several that could come, predicates before nodes

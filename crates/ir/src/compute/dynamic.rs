@@ -6,6 +6,7 @@
 use crate::arena::Arena;
 use crate::program::{TypeBody, TypeDeclaration, TypeId};
 use crate::types::{Float, Integer, Type, TypeKind};
+use flux_source::deep;
 use std::collections::BTreeSet;
 
 /// What a `value` is that is not undefined.
@@ -61,7 +62,7 @@ pub fn becomes_value(types: &Arena<TypeDeclaration>, ty: &Type) -> BecomesValue 
 
 /// As above; what the records say that were `seen` is known. The recursion is as deep as records are in each other.
 fn becomes(types: &Arena<TypeDeclaration>, ty: &Type, seen: &mut BTreeSet<TypeId>) -> BecomesValue {
-    match ty.kind() {
+    deep(|| match ty.kind() {
         TypeKind::Bool | TypeKind::Float(_) | TypeKind::Text | TypeKind::Bytes | TypeKind::Value => {
             BecomesValue::Always
         }
@@ -82,7 +83,7 @@ fn becomes(types: &Arena<TypeDeclaration>, ty: &Type, seen: &mut BTreeSet<TypeId
             Some(_) => BecomesValue::MayFail,
             None => BecomesValue::Never,
         },
-    }
+    })
 }
 
 /// Whether a `value` can be read as one of this type, which fails where it is another: `int64(v)`, `text(v)`,

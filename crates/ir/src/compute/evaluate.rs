@@ -17,6 +17,7 @@ use super::{
 use crate::message::{Given, MessageId};
 use crate::program::{Body, NodeId, OptionId, PredicateId, Program};
 use crate::types::{Type, TypeKind};
+use flux_source::deep;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
@@ -215,7 +216,7 @@ impl Evaluator<'_> {
     }
 
     fn statement(&mut self, statement: &Statement, variables: &mut Vec<Option<Value>>) -> Result<(), Failure> {
-        match statement {
+        deep(|| match statement {
             Statement::Set { variable, value, .. } => {
                 let value = self.whole(value, variables)?;
                 set(variables, *variable, value)
@@ -250,7 +251,7 @@ impl Evaluator<'_> {
             Statement::Fail(code) => {
                 Err(Failure::new(Reason::Own(code.number), format!("the body fails with {}", code.number)))
             }
-        }
+        })
     }
 
     /// The value of an expression outside of others.
@@ -258,73 +259,77 @@ impl Evaluator<'_> {
         self.value(expression, &Scope { variables, inner: None }).map(Cow::into_owned)
     }
 
+    fn element<'s>(&mut self, [of, key]: &[Expression; 2], scope: &Scope<'s>) -> Evaluated<'s> {
+        let (of, key) = (self.value(of, scope)?, self.value(key, scope)?);
+        if let Value::Any(any) = &*of {
+            return owned(any.element(&key).cloned().unwrap_or(Value::Any(AnyValue::Undefined)));
+        }
+        part_of(of, |of| find(of, &key))
+    }
+
     /// The value of an expression. The recursion is as deep as it is.
     fn value<'s>(&mut self, expression: &Expression, scope: &Scope<'s>) -> Evaluated<'s> {
-        let ty = &expression.ty;
-        match &expression.term {
-            Term::Integer(value) => owned(Value::Integer(*value)),
-            Term::Real(bits) => owned(rounded(f64::from_bits(*bits), ty)),
-            Term::Truth(truth) => owned(Value::Truth(*truth)),
-            Term::Text(text) => owned(Value::Bytes(text.clone().into_bytes())),
-            Term::Variable(id) => scope.find(*id).map(Cow::Borrowed).ok_or_else(no_value),
-            Term::Option(option) => owned(self.around.option(*option)),
-            Term::Enumerator(index) => owned(Value::Enumerator(*index)),
-            Term::Code(code) => owned(Value::Integer(code.number.into())),
-            Term::None if ty.is_dynamic() => owned(Value::Any(AnyValue::Undefined)),
-            Term::None => owned(Value::Optional(None)),
-            Term::Some(inner) => owned(Value::Optional(Some(Box::new(self.value(inner, scope)?.into_owned())))),
-            Term::Field(of, index) => {
-                let of = self.value(of, scope)?;
-                part_of(of, |of| match of {
-                    Value::Record(fields) => Ok(fields.get(*index)),
-                    _ => Err(Failure::malformed("this has no fields")),
-                })
-            }
-            Term::Not(inner) => owned(Value::Truth(!self.value(inner, scope)?.truth()?)),
-            Term::Negate(inner) => owned(negate(&*self.value(inner, scope)?, ty)?),
-            Term::Binary(operator, two) => self.binary(*operator, two, ty, scope),
-            Term::Choose(three) => self.choose(three, scope),
-            Term::Convert(inner) => owned(self.convert(inner, ty, scope)?),
-            Term::Record(values) => owned(Value::Record(self.values(values, scope)?)),
-            Term::Message(given) => {
-                let one = |(id, value): &(Given, Expression)| Ok((*id, self.value(value, scope)?.into_owned()));
-                let given = given.iter().map(one).collect::<Result<_, Failure>>()?;
-                let TypeKind::Message(message) = ty.kind() else {
-                    return Err(Failure::malformed("this is no message"));
-                };
-                owned(self.around.message(*message, given)?)
-            }
-            Term::List(values) => owned(Value::List(self.values(values, scope)?)),
-            Term::Map(pairs) => {
-                let entry = |[key, value]: &[Expression; 2]| {
-                    Ok((self.value(key, scope)?.into_owned(), self.value(value, scope)?.into_owned()))
-                };
-                owned(Value::Map(pairs.iter().map(entry).collect::<Result<_, Failure>>()?))
-            }
-            Term::Comprehension(function, it) => owned(self.comprehension(*function, it, ty, scope)?),
-            Term::Element(two) => {
-                let [of, key] = &**two;
-                let (of, key) = (self.value(of, scope)?, self.value(key, scope)?);
-                if let Value::Any(any) = &*of {
-                    return owned(any.element(&key).cloned().unwrap_or(Value::Any(AnyValue::Undefined)));
+        deep(|| {
+            let ty = &expression.ty;
+            match &expression.term {
+                Term::Integer(value) => owned(Value::Integer(*value)),
+                Term::Real(bits) => owned(rounded(f64::from_bits(*bits), ty)),
+                Term::Truth(truth) => owned(Value::Truth(*truth)),
+                Term::Text(text) => owned(Value::Bytes(text.clone().into_bytes())),
+                Term::Variable(id) => scope.find(*id).map(Cow::Borrowed).ok_or_else(no_value),
+                Term::Option(option) => owned(self.around.option(*option)),
+                Term::Enumerator(index) => owned(Value::Enumerator(*index)),
+                Term::Code(code) => owned(Value::Integer(code.number.into())),
+                Term::None if ty.is_dynamic() => owned(Value::Any(AnyValue::Undefined)),
+                Term::None => owned(Value::Optional(None)),
+                Term::Some(inner) => owned(Value::Optional(Some(Box::new(self.value(inner, scope)?.into_owned())))),
+                Term::Field(of, index) => {
+                    let of = self.value(of, scope)?;
+                    part_of(of, |of| match of {
+                        Value::Record(fields) => Ok(fields.get(*index)),
+                        _ => Err(Failure::malformed("this has no fields")),
+                    })
                 }
-                part_of(of, |of| find(of, &key))
+                Term::Not(inner) => owned(Value::Truth(!self.value(inner, scope)?.truth()?)),
+                Term::Negate(inner) => owned(negate(&*self.value(inner, scope)?, ty)?),
+                Term::Binary(operator, two) => self.binary(*operator, two, ty, scope),
+                Term::Choose(three) => self.choose(three, scope),
+                Term::Convert(inner) => owned(self.convert(inner, ty, scope)?),
+                Term::Record(values) => owned(Value::Record(self.values(values, scope)?)),
+                Term::Message(given) => {
+                    let one = |(id, value): &(Given, Expression)| Ok((*id, self.value(value, scope)?.into_owned()));
+                    let given = given.iter().map(one).collect::<Result<_, Failure>>()?;
+                    let TypeKind::Message(message) = ty.kind() else {
+                        return Err(Failure::malformed("this is no message"));
+                    };
+                    owned(self.around.message(*message, given)?)
+                }
+                Term::List(values) => owned(Value::List(self.values(values, scope)?)),
+                Term::Map(pairs) => {
+                    let entry = |[key, value]: &[Expression; 2]| {
+                        Ok((self.value(key, scope)?.into_owned(), self.value(value, scope)?.into_owned()))
+                    };
+                    owned(Value::Map(pairs.iter().map(entry).collect::<Result<_, Failure>>()?))
+                }
+                Term::Comprehension(function, it) => owned(self.comprehension(*function, it, ty, scope)?),
+                Term::Element(two) => self.element(two, scope),
+                Term::Slice(of, from, to) => {
+                    let (of, from) = (self.value(of, scope)?, self.value(from, scope)?);
+                    let to = to.as_ref().map(|to| self.value(to, scope)).transpose()?;
+                    owned(slice(&of, &from, to.as_deref())?)
+                }
+                Term::Call(function, arguments) => {
+                    let arguments =
+                        arguments.iter().map(|one| self.value(one, scope)).collect::<Result<Vec<_>, _>>()?;
+                    owned(call(*function, &arguments, ty)?)
+                }
+                Term::Apply(callee, arguments) => {
+                    let arguments = self.values(arguments, scope)?;
+                    let given = self.apply(*callee, arguments)?;
+                    given.into_iter().next().map(Cow::Owned).ok_or_else(no_value)
+                }
             }
-            Term::Slice(of, from, to) => {
-                let (of, from) = (self.value(of, scope)?, self.value(from, scope)?);
-                let to = to.as_ref().map(|to| self.value(to, scope)).transpose()?;
-                owned(slice(&of, &from, to.as_deref())?)
-            }
-            Term::Call(function, arguments) => {
-                let arguments = arguments.iter().map(|one| self.value(one, scope)).collect::<Result<Vec<_>, _>>()?;
-                owned(call(*function, &arguments, ty)?)
-            }
-            Term::Apply(callee, arguments) => {
-                let arguments = self.values(arguments, scope)?;
-                let given = self.apply(*callee, arguments)?;
-                given.into_iter().next().map(Cow::Owned).ok_or_else(no_value)
-            }
-        }
+        })
     }
 
     fn choose<'s>(&mut self, [condition, one, other]: &[Expression; 3], scope: &Scope<'s>) -> Evaluated<'s> {

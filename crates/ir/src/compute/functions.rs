@@ -6,7 +6,7 @@ use super::typing::{Mistake, Typed, Typing, index_type, is_float, is_string, mis
 use super::{Callable, Comprehension, Dynamic, Expression, Function, Term, Walk};
 use crate::program::Parameter;
 use crate::types::{Type, TypeKind};
-use flux_source::Span;
+use flux_source::{Deep, Span};
 
 /// What a function gives, and what it takes after its first value.
 type Taken = Result<(Type, Vec<Type>), Box<Mistake>>;
@@ -152,7 +152,11 @@ impl Typing<'_> {
             return mistake(value.span, headline, "lists are of types of the language");
         }
         let ty = Type::of_kind(TypeKind::List(value.ty.clone()));
-        Ok(Expression { term: Term::Comprehension(None, Box::new(Comprehension { walk, value, condition })), ty, span })
+        Ok(Expression {
+            term: Term::Comprehension(None, Deep::new(Comprehension { walk, value, condition })),
+            ty,
+            span,
+        })
     }
 
     /// What is called with values: each as the input at its place wants it.

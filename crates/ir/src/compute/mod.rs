@@ -34,7 +34,7 @@ use crate::error_code::Code;
 use crate::message::Given;
 use crate::program::{NodeId, OptionId, Parameter, PredicateId};
 use crate::types::Type;
-use flux_source::Span;
+use flux_source::{Deep, Span, deep};
 
 /// The variable at this index of a computation: its inputs, its outputs, and then those that `let` and `for` name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -186,20 +186,20 @@ pub enum Term {
     /// `none`, of an optional type; `undefined`, of the type `value`.
     None,
     /// An optional that has this value.
-    Some(Box<Expression>),
+    Some(Deep<Expression>),
     /// The field of a record, or of a message, at this index.
-    Field(Box<Expression>, usize),
+    Field(Deep<Expression>, usize),
     /// `!e`
-    Not(Box<Expression>),
+    Not(Deep<Expression>),
     /// `-e`; fails where it overflows.
-    Negate(Box<Expression>),
+    Negate(Deep<Expression>),
     /// Two values of one type, but where integers are compared.
-    Binary(Operator, Box<[Expression; 2]>),
+    Binary(Operator, Deep<[Expression; 2]>),
     /// `c ? a : b`: the second where the first is true, else the third; the other one is not looked at.
-    Choose(Box<[Expression; 3]>),
+    Choose(Deep<[Expression; 3]>),
     /// The same value, of the type of this expression; fails where that does not have it. A `value` becomes what it
     /// is, and anything becomes a `value`: a record a map of its fields, an enumerator its name, `none` undefined.
-    Convert(Box<Expression>),
+    Convert(Deep<Expression>),
     /// A record, by its fields.
     Record(Vec<Expression>),
     /// A message, by its parameters and fields that are given, in order; fails where it is no such message.
@@ -209,13 +209,13 @@ pub enum Term {
     /// A map, by its keys and their values; of two equal keys the later one counts.
     Map(Vec<[Expression; 2]>),
     /// The list of a comprehension, or what an aggregate makes of it, without the list.
-    Comprehension(Option<Function>, Box<Comprehension>),
+    Comprehension(Option<Function>, Deep<Comprehension>),
     /// The element of a list at an index from 0, or of a map by its key; fails where there is none. Of a `value` it is
     /// undefined then.
-    Element(Box<[Expression; 2]>),
+    Element(Deep<[Expression; 2]>),
     /// The part of a text, bytes or a list from an index to another, or to its end; fails where it does not reach so
     /// far.
-    Slice(Box<Expression>, Box<Expression>, Option<Box<Expression>>),
+    Slice(Deep<Expression>, Deep<Expression>, Option<Deep<Expression>>),
     /// A function of the language.
     Call(Function, Vec<Expression>),
     /// What the program itself computes: a node that gives one value, or a predicate.
@@ -492,7 +492,7 @@ impl Expression {
     /// Whether `visit` says true of it or of an expression in it. The recursion is as deep as the expression, which
     /// whoever reads one bounds.
     pub fn any(&self, visit: &mut dyn FnMut(&Self) -> bool) -> bool {
-        visit(self) || self.parts().into_iter().any(|part| part.any(visit))
+        deep(|| visit(self) || self.parts().into_iter().any(|part| part.any(visit)))
     }
 }
 
@@ -512,26 +512,32 @@ impl Statement {
 
 /// Whether some expression of `block` is one of which `visit` says true.
 pub fn any_expression(block: &[Statement], visit: &mut dyn FnMut(&Expression) -> bool) -> bool {
-    block.iter().any(|statement| {
-        let (own, blocks) = statement.parts();
-        own.into_iter().any(|own| own.any(visit)) || blocks.into_iter().any(|block| any_expression(block, visit))
+    deep(|| {
+        block.iter().any(|statement| {
+            let (own, blocks) = statement.parts();
+            own.into_iter().any(|own| own.any(visit)) || blocks.into_iter().any(|block| any_expression(block, visit))
+        })
     })
 }
 
 /// Whether `block` gives `variable` a value anywhere.
 pub fn sets(block: &[Statement], variable: VariableId) -> bool {
-    block.iter().any(|statement| match statement {
-        Statement::Set { variable: set, .. } | Statement::Put { variable: set, .. } => *set == variable,
-        Statement::Take { variables, .. } => variables.contains(&variable),
-        other => other.parts().1.into_iter().any(|block| sets(block, variable)),
+    deep(|| {
+        block.iter().any(|statement| match statement {
+            Statement::Set { variable: set, .. } | Statement::Put { variable: set, .. } => *set == variable,
+            Statement::Take { variables, .. } => variables.contains(&variable),
+            other => other.parts().1.into_iter().any(|block| sets(block, variable)),
+        })
     })
 }
 
 /// Whether `block` never comes to its end: it fails whatever happens.
 pub fn always_fails(block: &[Statement]) -> bool {
-    block.iter().any(|statement| match statement {
-        Statement::Fail(_) => true,
-        Statement::If(_, then, otherwise) => always_fails(then) && always_fails(otherwise),
-        Statement::Set { .. } | Statement::For(..) | Statement::Take { .. } | Statement::Put { .. } => false,
+    deep(|| {
+        block.iter().any(|statement| match statement {
+            Statement::Fail(_) => true,
+            Statement::If(_, then, otherwise) => always_fails(then) && always_fails(otherwise),
+            Statement::Set { .. } | Statement::For(..) | Statement::Take { .. } | Statement::Put { .. } => false,
+        })
     })
 }

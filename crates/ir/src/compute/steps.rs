@@ -3,6 +3,8 @@
 //!
 //! What is computed with is known by its extent alone. A loop is looked at twice, to see what it adds to its variables
 //! each time; what grows faster than that has the most elements that anything may have in a computation ([`MOST`]).
+//! Each body is looked at once for each extent of its inputs, however often it is called, and a loop that is deep in
+//! others once; so the time is polynomial in the size of the program.
 
 use super::{
     Callable, Comprehension, Computation, Expression, Function, MOST, Operator, Statement, Term, VariableId, Walk,
@@ -10,10 +12,11 @@ use super::{
 use crate::message::MessageId;
 use crate::program::{Body, NodeId, Program};
 use crate::types::{Type, TypeKind};
-use std::collections::BTreeSet;
+use flux_source::deep;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// How large a value is at most: the bytes of a text, the elements of a list or a map. None has no bound.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Extent {
     /// Of the value itself.
     pub own: Option<u64>,
@@ -59,7 +62,7 @@ pub fn steps(program: &Program, node: NodeId, inputs: &[Extent]) -> Option<Steps
     else {
         return None;
     };
-    let mut counter = Counter { program, extents: vec![], calls: BTreeSet::new(), depth: 0 };
+    let mut counter = Counter::new(program);
     let (most, outputs) = counter.computation(computation, inputs, outputs);
     Some(Steps { most, outputs, calls: counter.calls })
 }
@@ -84,6 +87,9 @@ fn product(one: Option<u64>, other: Option<u64>) -> Option<u64> {
     }
 }
 
+/// The most steps, and the extents of what is given.
+type Taken = (Option<u64>, Vec<Extent>);
+
 struct Counter<'program> {
     program: &'program Program,
     /// Of the variables of the computation that is looked at.
@@ -91,10 +97,28 @@ struct Counter<'program> {
     calls: BTreeSet<NodeId>,
     /// How many loops there are around.
     depth: usize,
+    /// What each body takes and gives for these extents of its inputs, as far as it was looked at.
+    known: HashMap<(Callable, Vec<Extent>), Taken>,
+    /// The variables that the bodies of loops give values, as far as they were looked for.
+    given: HashMap<*const Statement, BTreeSet<VariableId>>,
+    /// For how many extents of its inputs each body was looked at.
+    looks: BTreeMap<Callable, usize>,
 }
 
-impl Counter<'_> {
-    fn computation(&mut self, body: &Computation, inputs: &[Extent], outputs: usize) -> (Option<u64>, Vec<Extent>) {
+impl<'program> Counter<'program> {
+    fn new(program: &'program Program) -> Self {
+        Self {
+            program,
+            extents: vec![],
+            calls: BTreeSet::new(),
+            depth: 0,
+            known: HashMap::new(),
+            given: HashMap::new(),
+            looks: BTreeMap::new(),
+        }
+    }
+
+    fn computation(&mut self, body: &Computation, inputs: &[Extent], outputs: usize) -> Taken {
         let typed = body.variables.iter().map(|variable| self.of_type(&variable.ty));
         let mut extents: Vec<Extent> = typed.collect();
         for (extent, (input, variable)) in extents.iter_mut().zip(inputs.iter().zip(&body.variables)) {
@@ -127,7 +151,7 @@ impl Counter<'_> {
     fn block(&mut self, block: &[Statement]) -> Option<u64> {
         let mut most = Some(0);
         for statement in block {
-            most = sum(most, self.statement(statement));
+            most = sum(most, deep(|| self.statement(statement)));
         }
         most
     }
@@ -150,7 +174,7 @@ impl Counter<'_> {
                 }
                 sum(asked, larger(then, otherwise))
             }
-            Statement::For(walk, block) => self.walk(walk, |counter| counter.block(block)),
+            Statement::For(walk, block) => self.walk(walk, block),
             Statement::Take { variables, node, arguments, .. } => {
                 let (most, outputs) = self.applied(Callable::Node(*node), arguments, variables.len());
                 for (variable, extent) in variables.iter().zip(outputs) {
@@ -172,29 +196,45 @@ impl Counter<'_> {
     }
 
     /// A loop, whose body adds the same to its variables each time, or else as much as fits.
-    fn walk(&mut self, walk: &Walk, body: impl Fn(&mut Self) -> Option<u64>) -> Option<u64> {
+    fn walk(&mut self, walk: &Walk, block: &[Statement]) -> Option<u64> {
         let (asked, over) = self.expression(&walk.over);
         self.put(walk.element, over.part());
         if let Some(value) = walk.value {
             self.put(value, over.part());
         }
-        let before = self.extents.clone();
-        body(self);
-        let once = self.extents.clone();
-        // What is deep in each other is looked at once, as each look takes two of what is inside.
         self.depth += 1;
-        if self.depth <= MOST_DEPTH {
-            body(self);
-        }
-        let twice = std::mem::take(&mut self.extents);
-        let all = before.iter().zip(&once).zip(&twice);
-        let after: Vec<Extent> =
-            all.map(|((before, once), twice)| after_all(over.own, [*before, *once, *twice])).collect();
+        let after = if self.depth <= MOST_DEPTH { self.after_loop(over.own, block) } else { self.after_any(block) };
         self.extents.clone_from(&after);
-        let each = body(self);
+        let each = self.block(block);
         self.depth -= 1;
         self.extents = after;
         sum(asked, product(over.own, sum(each, Some(1))))
+    }
+
+    /// The extents after a loop of so many times, by what its body does the first two times.
+    fn after_loop(&mut self, times: Option<u64>, block: &[Statement]) -> Vec<Extent> {
+        let before = self.extents.clone();
+        self.block(block);
+        let once = self.extents.clone();
+        self.block(block);
+        let twice = std::mem::take(&mut self.extents);
+        let all = before.iter().zip(&once).zip(&twice);
+        all.map(|((before, once), twice)| after_all(times, [*before, *once, *twice])).collect()
+    }
+
+    /// The extents after a loop whose body is not looked at: what it gives a value may be as large as anything.
+    fn after_any(&mut self, block: &[Statement]) -> Vec<Extent> {
+        let largest = Extent::bytes(MOST as u64);
+        let given = self.given.entry(block.as_ptr()).or_insert_with(|| {
+            let mut given = BTreeSet::new();
+            variables_given(block, &mut given);
+            given
+        });
+        let after = |(at, extent): (usize, &Extent)| match given.contains(&VariableId::new(at)) {
+            true => Extent { own: larger(extent.own, largest.own), inner: larger(extent.inner, largest.inner) },
+            false => *extent,
+        };
+        self.extents.iter().enumerate().map(after).collect()
     }
 
     fn put(&mut self, variable: VariableId, extent: Extent) {
@@ -205,6 +245,10 @@ impl Counter<'_> {
 
     /// How long it takes, and what comes of it.
     fn expression(&mut self, expression: &Expression) -> (Option<u64>, Extent) {
+        deep(|| self.expression_here(expression))
+    }
+
+    fn expression_here(&mut self, expression: &Expression) -> (Option<u64>, Extent) {
         let is_of_parts = matches!(
             expression.ty.kind(),
             TypeKind::Text | TypeKind::Bytes | TypeKind::List(_) | TypeKind::Map(..) | TypeKind::Value
@@ -318,7 +362,7 @@ impl Counter<'_> {
         (sum(most, both.own), if operator == Operator::Add { both } else { Extent::ONE })
     }
 
-    fn applied(&mut self, callee: Callable, arguments: &[Expression], outputs: usize) -> (Option<u64>, Vec<Extent>) {
+    fn applied(&mut self, callee: Callable, arguments: &[Expression], outputs: usize) -> Taken {
         let (mut most, mut inputs) = (Some(1), vec![]);
         for argument in arguments {
             let (steps, extent) = self.expression(argument);
@@ -337,8 +381,29 @@ impl Counter<'_> {
             },
         };
         let Some(computation) = computation else { return (most, vec![Extent::ANY; outputs]) };
-        let (inside, given) = self.computation(computation, &inputs, outputs);
+        let (inside, given) = self.called(callee, computation, inputs, outputs);
         (sum(most, inside), given)
+    }
+
+    /// What a body takes and gives that is called.
+    fn called(
+        &mut self,
+        callee: Callable,
+        computation: &Computation,
+        mut inputs: Vec<Extent>,
+        outputs: usize,
+    ) -> Taken {
+        if self.looks.get(&callee).is_some_and(|looks| *looks >= MOST_LOOKS) {
+            inputs.fill(Extent::ANY);
+        }
+        let key = (callee, inputs);
+        if let Some(known) = self.known.get(&key) {
+            return known.clone();
+        }
+        *self.looks.entry(callee).or_default() += 1;
+        let found = deep(|| self.computation(computation, &key.1, outputs));
+        self.known.insert(key, found.clone());
+        found
     }
 }
 
@@ -357,5 +422,70 @@ fn after_all(times: Option<u64>, [before, once, twice]: [Extent; 3]) -> Extent {
     Extent { own: after(before.own, once.own, twice.own), inner: after(before.inner, once.inner, twice.inner) }
 }
 
-/// Loops so deep in each other are looked at twice.
+/// The variables that `block` gives values.
+fn variables_given(block: &[Statement], found: &mut BTreeSet<VariableId>) {
+    for statement in block {
+        match statement {
+            Statement::Set { variable, .. } | Statement::Put { variable, .. } => _ = found.insert(*variable),
+            Statement::Take { variables, .. } => found.extend(variables),
+            Statement::For(walk, _) => found.extend(std::iter::once(walk.element).chain(walk.value)),
+            Statement::If(..) | Statement::Fail(_) => {}
+        }
+        statement.parts().1.into_iter().for_each(|block| deep(|| variables_given(block, found)));
+    }
+}
+
+/// The bodies of loops so deep in each other are looked at three times.
 const MOST_DEPTH: usize = 5;
+
+/// A body is looked at for so many different extents of its inputs; from then on they may be of any size.
+const MOST_LOOKS: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::parse_program;
+    use std::fmt::Write as _;
+
+    /// Nodes of which each calls the one before twice, with these arguments.
+    fn calls(ty: &str, count: usize, (left, right): (&str, &str)) -> Program {
+        let mut text = "program p\n\n".to_owned();
+        for number in 0..=count {
+            let apply = |arguments: &str| format!("apply:\"{ty}\" = N{}({arguments})", number.saturating_sub(1));
+            let value = match number {
+                0 => format!("variable:\"{ty}\" 0"),
+                _ => format!("+:\"{ty}\"({}, {})", apply(left), apply(right)),
+            };
+            let _ =
+                writeln!(text, "node N{number} ({ty} n) => ({ty} m) {{\n  compute {{\n    set #1 = {value}\n  }}\n}}");
+        }
+        parse_program(&text).unwrap()
+    }
+
+    /// How many bodies are looked at for the last node.
+    fn looks(program: &Program, input: Extent) -> (usize, Option<u64>) {
+        let last = NodeId::new(program.nodes.len() - 1);
+        let Body::Computed(computation) = &program.nodes[last].body else { return (0, None) };
+        let mut counter = Counter::new(program);
+        let (most, _) = counter.computation(computation, &[input], 1);
+        (counter.looks.values().sum(), most)
+    }
+
+    #[test]
+    fn a_body_is_looked_at_once_however_often_it_is_called() {
+        let variable = "variable:\"uint64\" 0";
+        let program = calls("uint64", 20, (variable, variable));
+        assert_eq!(looks(&program, Extent::ONE), (20, Some(8_388_602)));
+        assert_eq!(looks(&calls("uint64", 1000, (variable, variable)), Extent::ONE), (1000, Some(u64::MAX)));
+    }
+
+    #[test]
+    fn a_body_is_looked_at_for_so_many_sizes_alone() {
+        let [twice, more] = ["variable:\"text\" 0", "string:\"text\" = \"a\""]
+            .map(|right| format!("+:\"text\"(variable:\"text\" 0, {right})"));
+        let program = calls("text", 20, (&twice, &more));
+        let (looks, most) = looks(&program, Extent::bytes(1));
+        assert!(looks <= 20 * (MOST_LOOKS + 1), "{looks}");
+        assert_eq!(most, None);
+    }
+}

@@ -9,7 +9,7 @@ use crate::error_code::Code;
 use crate::message::{FieldId, Message, MessageId, field_type};
 use crate::program::{TypeBody, TypeDeclaration, TypeId};
 use crate::types::{Float, Integer, Type, TypeKind, written_fields};
-use flux_source::Span;
+use flux_source::{Deep, Span, deep};
 
 /// Why there is no such expression.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -76,11 +76,11 @@ pub(super) fn is_string(ty: &Type) -> bool {
 }
 
 fn is_literal(expression: &Expression) -> bool {
-    match &expression.term {
+    deep(|| match &expression.term {
         Term::Integer(_) | Term::Real(_) => true,
         Term::Choose(three) => three.iter().skip(1).all(is_literal),
         _ => false,
-    }
+    })
 }
 
 /// What a value is counted and found by.
@@ -91,49 +91,55 @@ pub(super) fn index_type() -> Type {
 impl Typing<'_> {
     /// The same value of the type `wanted`, which has all values of its own type.
     pub fn coerce(self, expression: Expression, wanted: &Type) -> Typed {
-        if expression.ty == *wanted && !is_untyped_none(&expression) {
-            return Ok(expression);
-        }
-        let span = expression.span;
-        let as_wanted = |term| Ok(Expression { term, ty: wanted.clone(), span });
-        match (&expression.term, wanted.kind()) {
-            (Term::Integer(value), _) if wanted.integer().is_some() => {
-                let (low, high) = wanted.integer().map_or((0, 0), Integer::range);
-                if (low..=high).contains(value) {
-                    return as_wanted(expression.term);
+        deep(|| {
+            if expression.ty == *wanted && !is_untyped_none(&expression) {
+                return Ok(expression);
+            }
+            let span = expression.span;
+            let as_wanted = |term| Ok(Expression { term, ty: wanted.clone(), span });
+            match (&expression.term, wanted.kind()) {
+                (Term::Integer(value), _) if wanted.integer().is_some() => {
+                    let (low, high) = wanted.integer().map_or((0, 0), Integer::range);
+                    if (low..=high).contains(value) {
+                        return as_wanted(expression.term);
+                    }
+                    mistake(span, format!("`{wanted}` has no {value}"), format!("{wanted:#} is from {low} to {high}"))
                 }
-                mistake(span, format!("`{wanted}` has no {value}"), format!("{wanted:#} is from {low} to {high}"))
+                (Term::Integer(value), TypeKind::Float(_)) => as_wanted(Term::Real((*value as f64).to_bits())),
+                (Term::Real(_), TypeKind::Float(_)) => as_wanted(expression.term),
+                (Term::None, TypeKind::Optional(_)) if is_untyped_none(&expression) => as_wanted(Term::None),
+                (Term::List(elements), TypeKind::Map(..)) if elements.is_empty() => as_wanted(Term::Map(vec![])),
+                (Term::Map(entries), TypeKind::Map(key, value)) => {
+                    let entry = |[one, other]: &[Expression; 2]| {
+                        Ok([self.coerce(one.clone(), key)?, self.coerce(other.clone(), value)?])
+                    };
+                    as_wanted(Term::Map(entries.iter().map(entry).collect::<Result<_, Box<Mistake>>>()?))
+                }
+                (Term::Comprehension(None, it), TypeKind::List(element)) => {
+                    let made = Comprehension { value: self.coerce(it.value.clone(), element)?, ..(**it).clone() };
+                    as_wanted(Term::Comprehension(None, Deep::new(made)))
+                }
+                (Term::List(elements), TypeKind::List(element)) => {
+                    let elements = elements.iter().map(|one| self.coerce(one.clone(), element));
+                    as_wanted(Term::List(elements.collect::<Result<_, _>>()?))
+                }
+                (Term::Choose(three), _) if is_literal(&expression) || is_unsettled(&expression) => {
+                    let [condition, one, other] = (**three).clone();
+                    as_wanted(Term::Choose(Deep::new([
+                        condition,
+                        self.coerce(one, wanted)?,
+                        self.coerce(other, wanted)?,
+                    ])))
+                }
+                (_, TypeKind::Value) => self.value_of(expression, BecomesValue::Always),
+                (_, TypeKind::Optional(inner)) if !matches!(expression.ty.kind(), TypeKind::Optional(_)) => {
+                    let inner = self.coerce(expression, inner)?;
+                    as_wanted(Term::Some(Deep::new(inner)))
+                }
+                _ if widens(&expression.ty, wanted) => as_wanted(Term::Convert(Deep::new(expression))),
+                _ => self.does_not_fit(&expression, wanted),
             }
-            (Term::Integer(value), TypeKind::Float(_)) => as_wanted(Term::Real((*value as f64).to_bits())),
-            (Term::Real(_), TypeKind::Float(_)) => as_wanted(expression.term),
-            (Term::None, TypeKind::Optional(_)) if is_untyped_none(&expression) => as_wanted(Term::None),
-            (Term::List(elements), TypeKind::Map(..)) if elements.is_empty() => as_wanted(Term::Map(vec![])),
-            (Term::Map(entries), TypeKind::Map(key, value)) => {
-                let entry = |[one, other]: &[Expression; 2]| {
-                    Ok([self.coerce(one.clone(), key)?, self.coerce(other.clone(), value)?])
-                };
-                as_wanted(Term::Map(entries.iter().map(entry).collect::<Result<_, Box<Mistake>>>()?))
-            }
-            (Term::Comprehension(None, it), TypeKind::List(element)) => {
-                let made = Comprehension { value: self.coerce(it.value.clone(), element)?, ..(**it).clone() };
-                as_wanted(Term::Comprehension(None, Box::new(made)))
-            }
-            (Term::List(elements), TypeKind::List(element)) => {
-                let elements = elements.iter().map(|one| self.coerce(one.clone(), element));
-                as_wanted(Term::List(elements.collect::<Result<_, _>>()?))
-            }
-            (Term::Choose(three), _) if is_literal(&expression) || is_unsettled(&expression) => {
-                let [condition, one, other] = (**three).clone();
-                as_wanted(Term::Choose(Box::new([condition, self.coerce(one, wanted)?, self.coerce(other, wanted)?])))
-            }
-            (_, TypeKind::Value) => self.value_of(expression, BecomesValue::Always),
-            (_, TypeKind::Optional(inner)) if !matches!(expression.ty.kind(), TypeKind::Optional(_)) => {
-                let inner = self.coerce(expression, inner)?;
-                as_wanted(Term::Some(Box::new(inner)))
-            }
-            _ if widens(&expression.ty, wanted) => as_wanted(Term::Convert(Box::new(expression))),
-            _ => self.does_not_fit(&expression, wanted),
-        }
+        })
     }
 
     /// What is made a `value`, where that is sure to succeed, or else may fail.
@@ -148,7 +154,7 @@ impl Typing<'_> {
         }
         let (found, span) = (becomes_value(self.types, &expression.ty), expression.span);
         if found <= at_most {
-            return Ok(Expression { term: Term::Convert(Box::new(expression)), ty: value_type(), span });
+            return Ok(Expression { term: Term::Convert(Deep::new(expression)), ty: value_type(), span });
         }
         let (headline, help) = match found {
             BecomesValue::MayFail => (
@@ -225,7 +231,7 @@ impl Typing<'_> {
         let span = left.span.to(right.span);
         if matches!(operator, Operator::And | Operator::Or) {
             let two = [self.coerce(left, &truth_type())?, self.coerce(right, &truth_type())?];
-            return Ok(Expression { term: Term::Binary(operator, Box::new(two)), ty: truth_type(), span });
+            return Ok(Expression { term: Term::Binary(operator, Deep::new(two)), ty: truth_type(), span });
         }
         if let (Term::Integer(one), Term::Integer(other)) = (&left.term, &right.term)
             && !operator.is_comparison()
@@ -240,7 +246,7 @@ impl Typing<'_> {
             (true, _) => truth_type(),
             (false, [left, _]) => left.ty.clone(),
         };
-        Ok(Expression { term: Term::Binary(operator, Box::new(two)), ty, span })
+        Ok(Expression { term: Term::Binary(operator, Deep::new(two)), ty, span })
     }
 
     fn joined(self, operator: Operator, left: Expression, right: Expression) -> Result<[Expression; 2], Box<Mistake>> {
@@ -310,7 +316,7 @@ impl Typing<'_> {
             }
         };
         let ty = one.ty.clone();
-        Ok(Expression { term: Term::Choose(Box::new([condition, one, other])), ty, span })
+        Ok(Expression { term: Term::Choose(Deep::new([condition, one, other])), ty, span })
     }
 
     /// Two numbers of one type, on either side of this.
@@ -376,7 +382,7 @@ impl Typing<'_> {
     /// `!e`
     pub fn not(self, expression: Expression, span: Span) -> Typed {
         let inner = self.coerce(expression, &truth_type())?;
-        Ok(Expression { term: Term::Not(Box::new(inner)), ty: truth_type(), span })
+        Ok(Expression { term: Term::Not(Deep::new(inner)), ty: truth_type(), span })
     }
 
     /// `-e`
@@ -389,7 +395,7 @@ impl Typing<'_> {
         let ty = expression.ty.clone();
         let is_signed = ty.integer().is_some_and(|integer| integer.signed) || is_float(&ty);
         match is_signed {
-            true => Ok(Expression { term: Term::Negate(Box::new(expression)), ty, span }),
+            true => Ok(Expression { term: Term::Negate(Deep::new(expression)), ty, span }),
             false => mistake(span, format!("there is no negative `{ty}`"), "negate a signed number: `-int64(…)`"),
         }
     }
@@ -398,7 +404,7 @@ impl Typing<'_> {
     pub fn field(self, of: Expression, name: &str, at: Span) -> Result<Expression, (Box<Mistake>, Vec<String>)> {
         if of.ty.is_dynamic() {
             let (span, key) = (of.span.to(at), text(name.to_owned(), at));
-            return Ok(Expression { term: Term::Element(Box::new([of, key])), ty: value_type(), span });
+            return Ok(Expression { term: Term::Element(Deep::new([of, key])), ty: value_type(), span });
         }
         let fields = match of.ty.kind() {
             TypeKind::Record(id) => match &self.types[*id].body {
@@ -423,7 +429,7 @@ impl Typing<'_> {
             return Err((Box::new(Mistake { headline, help, span: at }), vec![]));
         };
         let span = of.span.to(at);
-        Ok(Expression { ty, term: Term::Field(Box::new(of), index), span })
+        Ok(Expression { ty, term: Term::Field(Deep::new(of), index), span })
     }
 
     /// Why a value of another type than a record or a message has no fields.
@@ -492,11 +498,11 @@ impl Typing<'_> {
     pub fn element(self, of: Expression, key: Expression, span: Span) -> Typed {
         if of.ty.is_dynamic() {
             let key = if is_string(&key.ty) { key } else { self.index(key, &index_type())? };
-            return Ok(Expression { term: Term::Element(Box::new([of, key])), ty: value_type(), span });
+            return Ok(Expression { term: Term::Element(Deep::new([of, key])), ty: value_type(), span });
         }
         let (wanted, ty) = self.elements(&of.ty, of.span)?;
         let key = self.index(key, &wanted)?;
-        Ok(Expression { term: Term::Element(Box::new([of, key])), ty, span })
+        Ok(Expression { term: Term::Element(Deep::new([of, key])), ty, span })
     }
 
     /// What the elements of a list or a map are found by, and of what type they are.
@@ -528,7 +534,7 @@ impl Typing<'_> {
         let is_index = *wanted == index_type() && !is_literal(&index) && index.ty.integer().is_some();
         if is_index && index.ty != *wanted {
             let (ty, span) = (wanted.clone(), index.span);
-            return Ok(Expression { term: Term::Convert(Box::new(index)), ty, span });
+            return Ok(Expression { term: Term::Convert(Deep::new(index)), ty, span });
         }
         self.coerce(index, wanted)
     }
@@ -543,7 +549,7 @@ impl Typing<'_> {
             from.map_or_else(|| self.coerce(integer(0, of.span), &index_type()), |it| self.index(it, &index_type()));
         let to = to.map(|to| self.index(to, &index_type())).transpose()?;
         let ty = of.ty.clone();
-        Ok(Expression { term: Term::Slice(Box::new(of), Box::new(from?), to.map(Box::new)), ty, span })
+        Ok(Expression { term: Term::Slice(Deep::new(of), Deep::new(from?), to.map(Deep::new)), ty, span })
     }
 
     /// `uint32(e)`, `text(e)`: the value as one of another type.
@@ -570,7 +576,7 @@ impl Typing<'_> {
             _ => false,
         };
         match can {
-            true => Ok(Expression { term: Term::Convert(Box::new(expression)), ty: to.clone(), span }),
+            true => Ok(Expression { term: Term::Convert(Deep::new(expression)), ty: to.clone(), span }),
             false => mistake(
                 span,
                 format!("{from:#} cannot be converted to {to:#}"),
@@ -597,13 +603,13 @@ fn is_untyped_none(expression: &Expression) -> bool {
 
 /// Whether only what it meets says of what type it is.
 fn is_unsettled(expression: &Expression) -> bool {
-    match &expression.term {
+    deep(|| match &expression.term {
         Term::None => is_untyped_none(expression),
         Term::List(elements) => elements.is_empty(),
         Term::Comprehension(None, it) => is_unsettled(&it.value),
         Term::Choose(three) => three.iter().skip(1).all(is_unsettled),
         _ => false,
-    }
+    })
 }
 
 /// Whether `to` has all values of `from`, so that nothing is lost on the way.

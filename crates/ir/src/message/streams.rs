@@ -3,6 +3,7 @@
 
 use super::{Field, FieldId, Item, Message, MessageId, unit_of};
 use crate::arena::Arena;
+use flux_source::deep;
 use std::collections::HashSet;
 
 /// Whether a message, or one in it, has a `&stream`. O(size of the messages in it).
@@ -45,29 +46,31 @@ struct Walk<'a> {
 impl Walk<'_> {
     /// Whether the wanted field is known, where it is among these; `is_behind` says whether a stream has come before.
     fn items(&self, items: &[Item], is_behind: &mut bool) -> Option<bool> {
-        for item in items {
-            let ways: Vec<&[Item]> = match item {
-                Item::Field(id) => {
-                    let field = self.message.field(*id)?;
-                    if *id == self.wanted {
-                        return Some(!*is_behind && self.is_known(field));
+        deep(|| {
+            for item in items {
+                let ways: Vec<&[Item]> = match item {
+                    Item::Field(id) => {
+                        let field = self.message.field(*id)?;
+                        if *id == self.wanted {
+                            return Some(!*is_behind && self.is_known(field));
+                        }
+                        *is_behind |= self.streams(field);
+                        continue;
                     }
-                    *is_behind |= self.streams(field);
-                    continue;
+                    Item::If(_, then, otherwise) => vec![then.as_slice(), otherwise],
+                    Item::Switch(switch) => switch.cases.iter().map(|case| case.items.as_slice()).collect(),
+                };
+                let before = *is_behind;
+                for way in ways {
+                    let mut behind = before;
+                    if let Some(found) = self.items(way, &mut behind) {
+                        return Some(found);
+                    }
+                    *is_behind |= behind;
                 }
-                Item::If(_, then, otherwise) => vec![then.as_slice(), otherwise],
-                Item::Switch(switch) => switch.cases.iter().map(|case| case.items.as_slice()).collect(),
-            };
-            let before = *is_behind;
-            for way in ways {
-                let mut behind = before;
-                if let Some(found) = self.items(way, &mut behind) {
-                    return Some(found);
-                }
-                *is_behind |= behind;
             }
-        }
-        None
+            None
+        })
     }
 
     fn streams(&self, field: &Field) -> bool {

@@ -151,10 +151,14 @@ mod printer;
 
 use crate::flow::Flow;
 use crate::program::Program;
+use flux_source::CHAIN_LIMIT;
 use std::fmt;
 
-/// How deep blocks and chains may nest in a text that is parsed.
-pub const NESTING_LIMIT: usize = 200;
+/// How deep blocks and chains may nest in a text that is parsed: deeper than in what comes of any program.
+pub const NESTING_LIMIT: usize = 2 * flux_source::NESTING_LIMIT;
+
+/// The same of expressions, which are as deep as chains of operators are long, with a conversion for each.
+const EXPRESSION_LIMIT: usize = 4 * CHAIN_LIMIT;
 
 /// How to print.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

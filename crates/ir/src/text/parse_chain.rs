@@ -6,17 +6,20 @@ use super::parse_program::Parser;
 use super::{NESTING_LIMIT, ParseError};
 use crate::error_code::ErrorPart;
 use crate::program::{Action, Argument, Chain, Each, EachValues, Parallel, Step, StepNumber};
+use flux_source::deep;
 
 impl Parser<'_> {
     /// A chain inside of `depth` others; `scope` is what its arguments may name.
     pub(super) fn chain(&self, line: &mut Cursor<'_>, scope: &mut Scope, depth: usize) -> Result<Chain, ParseError> {
-        if depth > NESTING_LIMIT {
-            return Err(line.error("chains are nested too deep"));
-        }
-        let span = line.span()?;
-        let empty = line.at_end() || line.at("&") || line.at(")") || line.at("]") || line.at_word("gives");
-        let steps = if empty { vec![] } else { line.separated("->", |line| self.step(line, scope, depth))? };
-        Ok(Chain { steps, results: self.values("gives", line, scope)?, span })
+        deep(|| {
+            if depth > NESTING_LIMIT {
+                return Err(line.error("chains are nested too deep"));
+            }
+            let span = line.span()?;
+            let empty = line.at_end() || line.at("&") || line.at(")") || line.at("]") || line.at_word("gives");
+            let steps = if empty { vec![] } else { line.separated("->", |line| self.step(line, scope, depth))? };
+            Ok(Chain { steps, results: self.values("gives", line, scope)?, span })
+        })
     }
 
     fn step(&self, line: &mut Cursor<'_>, scope: &mut Scope, depth: usize) -> Result<Step, ParseError> {

@@ -2,13 +2,14 @@
 
 use super::cursor::Cursor;
 use super::parse_program::Parser;
-use super::{NESTING_LIMIT, ParseError};
+use super::{EXPRESSION_LIMIT, NESTING_LIMIT, ParseError};
 use crate::arena::ArenaId;
 use crate::compute::{
     Callable, Comprehension, Computation, Expression, Function, Operator, Statement, Term, Variable, VariableId, Walk,
 };
 use crate::error_code::{Code, CodeName, Errno};
 use crate::message::{FieldId, Given};
+use flux_source::{Deep, deep};
 
 impl Parser<'_> {
     /// Reads a computation up to its `}`, the first of its variables being `known`.
@@ -47,97 +48,101 @@ impl Parser<'_> {
     }
 
     fn compute_statement(&mut self, mut line: Cursor<'_>, depth: usize) -> Result<Statement, ParseError> {
-        if depth > NESTING_LIMIT {
-            return Err(line.error("blocks are nested too deep"));
-        }
-        match line.word() {
-            Some(word @ ("let" | "set")) => {
-                let variable = variable(&mut line)?;
-                line.expect("=")?;
-                let value = self.expression(&mut line, 0)?;
-                line.finish()?;
-                Ok(Statement::Set { variable, is_new: word == "let", value })
+        deep(|| {
+            if depth > NESTING_LIMIT {
+                return Err(line.error("blocks are nested too deep"));
             }
-            Some("if") => {
-                let condition = self.expression(&mut line, 0)?;
-                line.expect("{")?;
-                line.finish()?;
-                let then = self.compute_block(depth + 1)?;
-                let mut otherwise = self.next_line()?;
-                otherwise.expect_word("else")?;
-                otherwise.expect("{")?;
-                otherwise.finish()?;
-                Ok(Statement::If(condition, then, self.compute_block(depth + 1)?))
+            match line.word() {
+                Some(word @ ("let" | "set")) => {
+                    let variable = variable(&mut line)?;
+                    line.expect("=")?;
+                    let value = self.expression(&mut line, 0)?;
+                    line.finish()?;
+                    Ok(Statement::Set { variable, is_new: word == "let", value })
+                }
+                Some("if") => {
+                    let condition = self.expression(&mut line, 0)?;
+                    line.expect("{")?;
+                    line.finish()?;
+                    let then = self.compute_block(depth + 1)?;
+                    let mut otherwise = self.next_line()?;
+                    otherwise.expect_word("else")?;
+                    otherwise.expect("{")?;
+                    otherwise.finish()?;
+                    Ok(Statement::If(condition, then, self.compute_block(depth + 1)?))
+                }
+                Some("for") => {
+                    let (element, value) = walked(&mut line)?;
+                    line.expect_word("in")?;
+                    let over = self.expression(&mut line, 0)?;
+                    line.expect("{")?;
+                    line.finish()?;
+                    Ok(Statement::For(Walk { element, value, over }, self.compute_block(depth + 1)?))
+                }
+                Some("take") => {
+                    let span = line.span()?;
+                    let variables = line.separated(",", variable)?;
+                    line.expect("=")?;
+                    let node = self.node_id(&mut line)?;
+                    let arguments = line.list("(", ")", |line| self.expression(line, 0))?;
+                    line.finish()?;
+                    Ok(Statement::Take { variables, node, arguments, span })
+                }
+                Some("put") => {
+                    let variable = variable(&mut line)?;
+                    line.expect("[")?;
+                    let key = self.expression(&mut line, 0)?;
+                    line.expect("]")?;
+                    line.expect("=")?;
+                    let value = self.expression(&mut line, 0)?;
+                    line.finish()?;
+                    Ok(Statement::Put { variable, key, value })
+                }
+                Some("fail") => {
+                    let code = self.code(&mut line)?;
+                    line.finish()?;
+                    Ok(Statement::Fail(code))
+                }
+                _ => Err(line.expected("a statement of a computation")),
             }
-            Some("for") => {
-                let (element, value) = walked(&mut line)?;
-                line.expect_word("in")?;
-                let over = self.expression(&mut line, 0)?;
-                line.expect("{")?;
-                line.finish()?;
-                Ok(Statement::For(Walk { element, value, over }, self.compute_block(depth + 1)?))
-            }
-            Some("take") => {
-                let span = line.span()?;
-                let variables = line.separated(",", variable)?;
-                line.expect("=")?;
-                let node = self.node_id(&mut line)?;
-                let arguments = line.list("(", ")", |line| self.expression(line, 0))?;
-                line.finish()?;
-                Ok(Statement::Take { variables, node, arguments, span })
-            }
-            Some("put") => {
-                let variable = variable(&mut line)?;
-                line.expect("[")?;
-                let key = self.expression(&mut line, 0)?;
-                line.expect("]")?;
-                line.expect("=")?;
-                let value = self.expression(&mut line, 0)?;
-                line.finish()?;
-                Ok(Statement::Put { variable, key, value })
-            }
-            Some("fail") => {
-                let code = self.code(&mut line)?;
-                line.finish()?;
-                Ok(Statement::Fail(code))
-            }
-            _ => Err(line.expected("a statement of a computation")),
-        }
+        })
     }
 
     pub(super) fn expression(&self, line: &mut Cursor<'_>, depth: usize) -> Result<Expression, ParseError> {
-        if depth > NESTING_LIMIT {
-            return Err(line.error("expressions are nested too deep"));
-        }
-        let span = line.span()?;
-        let operator = Operator::ALL.into_iter().filter(|one| line.at(one.symbol()));
-        let operator = operator.max_by_key(|one| one.symbol().len());
-        let name = match operator {
-            Some(operator) => {
-                line.expect(operator.symbol())?;
-                operator.symbol()
+        deep(|| {
+            if depth > EXPRESSION_LIMIT {
+                return Err(line.error("expressions are nested too deep"));
             }
-            None => line.word().ok_or_else(|| line.expected("an expression"))?,
-        };
-        line.expect(":")?;
-        let spelling = line.text()?;
-        let array = if line.at("\"") { line.text()? } else { String::new() };
-        let ty = self.types.read(&spelling, &array);
-        let own = self.own_part(name, line)?;
-        let parts = match line.at("(") {
-            true => line.list("(", ")", |line| self.expression(line, depth + 1))?,
-            false => vec![],
-        };
-        let unknown = line.error(format!("there is no expression `{name}` with {} parts", parts.len()));
-        let term = match own {
-            Own::Term(term) => parts.is_empty().then_some(term),
-            Own::Callable(callee) => Some(Term::Apply(callee, parts)),
-            Own::Walk(function, element, value) => comprehension(function, (element, value), parts),
-            Own::Given(given) if given.len() != parts.len() => None,
-            Own::Given(given) => Some(Term::Message(given.into_iter().zip(parts).collect())),
-            Own::Index(index) => of_parts(name, operator, index, parts),
-        };
-        term.map(|term| Expression { term, ty, span }).ok_or(unknown)
+            let span = line.span()?;
+            let operator = Operator::ALL.into_iter().filter(|one| line.at(one.symbol()));
+            let operator = operator.max_by_key(|one| one.symbol().len());
+            let name = match operator {
+                Some(operator) => {
+                    line.expect(operator.symbol())?;
+                    operator.symbol()
+                }
+                None => line.word().ok_or_else(|| line.expected("an expression"))?,
+            };
+            line.expect(":")?;
+            let spelling = line.text()?;
+            let array = if line.at("\"") { line.text()? } else { String::new() };
+            let ty = self.types.read(&spelling, &array);
+            let own = self.own_part(name, line)?;
+            let parts = match line.at("(") {
+                true => line.list("(", ")", |line| self.expression(line, depth + 1))?,
+                false => vec![],
+            };
+            let unknown = line.error(format!("there is no expression `{name}` with {} parts", parts.len()));
+            let term = match own {
+                Own::Term(term) => parts.is_empty().then_some(term),
+                Own::Callable(callee) => Some(Term::Apply(callee, parts)),
+                Own::Walk(function, element, value) => comprehension(function, (element, value), parts),
+                Own::Given(given) if given.len() != parts.len() => None,
+                Own::Given(given) => Some(Term::Message(given.into_iter().zip(parts).collect())),
+                Own::Index(index) => of_parts(name, operator, index, parts),
+            };
+            term.map(|term| Expression { term, ty, span }).ok_or(unknown)
+        })
     }
 
     fn code(&self, line: &mut Cursor<'_>) -> Result<Code, ParseError> {
@@ -242,7 +247,7 @@ fn comprehension(
     let (over, made, condition) = (parts.next()?, parts.next()?, parts.next());
     let walk = Walk { element, value, over };
     let whole = Comprehension { walk, value: made, condition };
-    parts.next().is_none().then(|| Term::Comprehension(function, Box::new(whole)))
+    parts.next().is_none().then(|| Term::Comprehension(function, Deep::new(whole)))
 }
 
 /// The term of this name that has these parts; none where there is no such term.
@@ -258,19 +263,19 @@ fn of_parts(name: &str, operator: Option<Operator>, index: usize, parts: Vec<Exp
     let count = parts.len();
     let mut parts = parts.into_iter();
     match (name, operator, count, parts.next(), parts.next(), parts.next()) {
-        (_, Some(operator), 2, Some(left), Some(right), _) => Some(Term::Binary(operator, Box::new([left, right]))),
-        ("element", _, 2, Some(of), Some(key), _) => Some(Term::Element(Box::new([of, key]))),
+        (_, Some(operator), 2, Some(left), Some(right), _) => Some(Term::Binary(operator, Deep::new([left, right]))),
+        ("element", _, 2, Some(of), Some(key), _) => Some(Term::Element(Deep::new([of, key]))),
         ("choose", _, 3, Some(condition), Some(one), Some(other)) => {
-            Some(Term::Choose(Box::new([condition, one, other])))
+            Some(Term::Choose(Deep::new([condition, one, other])))
         }
         ("slice", _, 2 | 3, Some(of), Some(from), to) => {
-            Some(Term::Slice(Box::new(of), Box::new(from), to.map(Box::new)))
+            Some(Term::Slice(Deep::new(of), Deep::new(from), to.map(Deep::new)))
         }
-        ("some", _, 1, Some(one), ..) => Some(Term::Some(Box::new(one))),
-        ("field", _, 1, Some(of), ..) => Some(Term::Field(Box::new(of), index)),
-        ("not", _, 1, Some(one), ..) => Some(Term::Not(Box::new(one))),
-        ("negate", _, 1, Some(one), ..) => Some(Term::Negate(Box::new(one))),
-        ("convert", _, 1, Some(one), ..) => Some(Term::Convert(Box::new(one))),
+        ("some", _, 1, Some(one), ..) => Some(Term::Some(Deep::new(one))),
+        ("field", _, 1, Some(of), ..) => Some(Term::Field(Deep::new(of), index)),
+        ("not", _, 1, Some(one), ..) => Some(Term::Not(Deep::new(one))),
+        ("negate", _, 1, Some(one), ..) => Some(Term::Negate(Deep::new(one))),
+        ("convert", _, 1, Some(one), ..) => Some(Term::Convert(Deep::new(one))),
         _ => None,
     }
 }

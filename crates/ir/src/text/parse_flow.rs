@@ -13,6 +13,7 @@ use crate::flow::{
 };
 use crate::provenance::{Provenance, Rewrite};
 use crate::types::TypeNames;
+use flux_source::deep;
 use std::collections::HashMap;
 
 /// The flow that `text` says.
@@ -153,32 +154,34 @@ impl<'text> FunctionParser<'_, 'text> {
 
     /// The lines of a block inside of `depth` others, and its `}`.
     fn block_lines(&mut self, depth: usize) -> Result<Block, ParseError> {
-        let mut steps = vec![];
-        loop {
-            let mut line = self.parser.next_line()?;
-            if depth > NESTING_LIMIT {
-                return Err(line.error("blocks are nested too deep"));
-            }
-            if line.at("%") {
-                steps.push(self.step(line, depth)?);
-                continue;
-            }
-            let end = if line.eat_word("dispatch") {
-                line.expect("{")?;
-                line.finish()?;
-                self.dispatch(depth)?
-            } else {
-                let Some(end) = self.plain_end(&mut line)? else {
-                    return Err(line.expected("a step or the end of the block"));
+        deep(|| {
+            let mut steps = vec![];
+            loop {
+                let mut line = self.parser.next_line()?;
+                if depth > NESTING_LIMIT {
+                    return Err(line.error("blocks are nested too deep"));
+                }
+                if line.at("%") {
+                    steps.push(self.step(line, depth)?);
+                    continue;
+                }
+                let end = if line.eat_word("dispatch") {
+                    line.expect("{")?;
+                    line.finish()?;
+                    self.dispatch(depth)?
+                } else {
+                    let Some(end) = self.plain_end(&mut line)? else {
+                        return Err(line.expected("a step or the end of the block"));
+                    };
+                    line.finish()?;
+                    end
                 };
-                line.finish()?;
-                end
-            };
-            let mut close = self.parser.next_line()?;
-            close.expect("}")?;
-            close.finish()?;
-            return Ok(Block { steps, end });
-        }
+                let mut close = self.parser.next_line()?;
+                close.expect("}")?;
+                close.finish()?;
+                return Ok(Block { steps, end });
+            }
+        })
     }
 
     /// An end that is not a dispatch, where one comes next.

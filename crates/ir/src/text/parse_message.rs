@@ -10,6 +10,7 @@ use crate::message::{
 };
 use crate::program::Program;
 use crate::types::{Integer, Type, TypeNames};
+use flux_source::deep;
 
 /// Adds the message that `line` declares, where it declares one, by its name alone: types may name it.
 pub(super) fn declare_message(mut line: Cursor<'_>, program: &mut Program) -> Result<(), ParseError> {
@@ -156,43 +157,45 @@ impl Parser<'_> {
     }
 
     fn message_item(&mut self, mut line: Cursor<'_>, depth: usize) -> Result<Item, ParseError> {
-        if depth > NESTING_LIMIT {
-            return Err(line.error("blocks are nested too deep"));
-        }
-        match line.word() {
-            Some("has") => {
-                let field = field_id(&mut line)?;
-                line.finish()?;
-                Ok(Item::Field(field))
+        deep(|| {
+            if depth > NESTING_LIMIT {
+                return Err(line.error("blocks are nested too deep"));
             }
-            Some("if") => {
-                let condition = self.formula(&mut line)?;
-                line.expect("{")?;
-                line.finish()?;
-                let then = self.message_items(depth + 1)?;
-                let mut otherwise = self.next_line()?;
-                otherwise.expect_word("else")?;
-                otherwise.expect("{")?;
-                otherwise.finish()?;
-                Ok(Item::If(condition, then, self.message_items(depth + 1)?))
-            }
-            Some("switch") => {
-                let span = line.span()?;
-                let on = if line.at("[") { Some(self.formula(&mut line)?) } else { None };
-                line.expect("{")?;
-                line.finish()?;
-                let mut cases = vec![];
-                loop {
-                    let mut line = self.next_line()?;
-                    if line.eat("}") {
-                        line.finish()?;
-                        return Ok(Item::Switch(Switch { on, cases, span }));
-                    }
-                    cases.push(self.message_case(line, depth)?);
+            match line.word() {
+                Some("has") => {
+                    let field = field_id(&mut line)?;
+                    line.finish()?;
+                    Ok(Item::Field(field))
                 }
+                Some("if") => {
+                    let condition = self.formula(&mut line)?;
+                    line.expect("{")?;
+                    line.finish()?;
+                    let then = self.message_items(depth + 1)?;
+                    let mut otherwise = self.next_line()?;
+                    otherwise.expect_word("else")?;
+                    otherwise.expect("{")?;
+                    otherwise.finish()?;
+                    Ok(Item::If(condition, then, self.message_items(depth + 1)?))
+                }
+                Some("switch") => {
+                    let span = line.span()?;
+                    let on = if line.at("[") { Some(self.formula(&mut line)?) } else { None };
+                    line.expect("{")?;
+                    line.finish()?;
+                    let mut cases = vec![];
+                    loop {
+                        let mut line = self.next_line()?;
+                        if line.eat("}") {
+                            line.finish()?;
+                            return Ok(Item::Switch(Switch { on, cases, span }));
+                        }
+                        cases.push(self.message_case(line, depth)?);
+                    }
+                }
+                _ => Err(line.expected("an item of a message")),
             }
-            _ => Err(line.expected("an item of a message")),
-        }
+        })
     }
 
     fn message_case(&mut self, mut line: Cursor<'_>, depth: usize) -> Result<Case, ParseError> {

@@ -5,6 +5,7 @@ use super::printer::Printer;
 use crate::compute::{Callable, Computation, Expression, Function, Statement, Term, VariableId, Walk};
 use crate::error_code::{Code, CodeName};
 use crate::message::Given;
+use flux_source::deep;
 
 impl Printer {
     /// Writes the parts of a computation, of whose variables the first `known` stand elsewhere.
@@ -23,64 +24,66 @@ impl Printer {
 
     /// The recursion is as deep as blocks are in each other, which whoever reads them bounds.
     fn statements(&mut self, block: &[Statement]) {
-        for statement in block {
-            match statement {
-                Statement::Set { variable, is_new, value } => {
-                    self.write(if *is_new { "let " } else { "set " });
-                    self.variable(*variable);
-                    self.write(" = ");
-                    self.expression(value);
-                    self.end_line();
-                }
-                Statement::If(condition, then, otherwise) => {
-                    self.write("if ");
-                    self.expression(condition);
-                    self.write(" ");
-                    self.open();
-                    self.statements(then);
-                    self.close();
-                    self.write("else ");
-                    self.open();
-                    self.statements(otherwise);
-                    self.close();
-                }
-                Statement::Take { variables, node, arguments, span } => {
-                    self.span(*span);
-                    self.write("take ");
-                    self.separated(", ", variables, |printer, variable| printer.variable(*variable));
-                    self.write(" = ");
-                    self.mention(|names| &names.nodes, node.index());
-                    self.write("(");
-                    self.separated(", ", arguments, Self::expression);
-                    self.write(")");
-                    self.end_line();
-                }
-                Statement::Put { variable, key, value } => {
-                    self.write("put ");
-                    self.variable(*variable);
-                    self.write(" [");
-                    self.expression(key);
-                    self.write("] = ");
-                    self.expression(value);
-                    self.end_line();
-                }
-                Statement::For(walk, block) => {
-                    self.write("for ");
-                    self.walked(walk);
-                    self.write(" in ");
-                    self.expression(&walk.over);
-                    self.write(" ");
-                    self.open();
-                    self.statements(block);
-                    self.close();
-                }
-                Statement::Fail(code) => {
-                    self.write("fail ");
-                    self.code(*code);
-                    self.end_line();
+        deep(|| {
+            for statement in block {
+                match statement {
+                    Statement::Set { variable, is_new, value } => {
+                        self.write(if *is_new { "let " } else { "set " });
+                        self.variable(*variable);
+                        self.write(" = ");
+                        self.expression(value);
+                        self.end_line();
+                    }
+                    Statement::If(condition, then, otherwise) => {
+                        self.write("if ");
+                        self.expression(condition);
+                        self.write(" ");
+                        self.open();
+                        self.statements(then);
+                        self.close();
+                        self.write("else ");
+                        self.open();
+                        self.statements(otherwise);
+                        self.close();
+                    }
+                    Statement::Take { variables, node, arguments, span } => {
+                        self.span(*span);
+                        self.write("take ");
+                        self.separated(", ", variables, |printer, variable| printer.variable(*variable));
+                        self.write(" = ");
+                        self.mention(|names| &names.nodes, node.index());
+                        self.write("(");
+                        self.separated(", ", arguments, Self::expression);
+                        self.write(")");
+                        self.end_line();
+                    }
+                    Statement::Put { variable, key, value } => {
+                        self.write("put ");
+                        self.variable(*variable);
+                        self.write(" [");
+                        self.expression(key);
+                        self.write("] = ");
+                        self.expression(value);
+                        self.end_line();
+                    }
+                    Statement::For(walk, block) => {
+                        self.write("for ");
+                        self.walked(walk);
+                        self.write(" in ");
+                        self.expression(&walk.over);
+                        self.write(" ");
+                        self.open();
+                        self.statements(block);
+                        self.close();
+                    }
+                    Statement::Fail(code) => {
+                        self.write("fail ");
+                        self.code(*code);
+                        self.end_line();
+                    }
                 }
             }
-        }
+        })
     }
 
     /// `404`, `errno ENOENT`, `404 as http.not_found`
@@ -107,54 +110,61 @@ impl Printer {
     }
 
     pub(super) fn expression(&mut self, expression: &Expression) {
-        self.span(expression.span);
-        self.write(term_name(&expression.term));
-        let (ty, array) = (lexical::quoted(expression.ty.written()), lexical::quoted(expression.ty.array()));
-        match expression.ty.is_array() {
-            true => self.write(format!(":{ty}{array}")),
-            false => self.write(format!(":{ty}")),
-        }
-        match &expression.term {
-            Term::Integer(value) => self.write(format!(" {value}")),
-            Term::Real(bits) => self.write(format!(" {bits}")),
-            Term::Truth(value) => self.write(format!(" {value}")),
-            Term::Text(text) => self.write(format!(" = {}", lexical::quoted(text))),
-            Term::Variable(variable) => self.write(format!(" {}", variable.0)),
-            Term::Option(option) => self.write(format!(" {}", option.index())),
-            Term::Enumerator(index) | Term::Field(_, index) => self.write(format!(" {index}")),
-            Term::Code(code) => {
-                self.write(" ");
-                self.code(*code);
+        deep(|| {
+            self.span(expression.span);
+            self.write(term_name(&expression.term));
+            let (ty, array) = (lexical::quoted(expression.ty.written()), lexical::quoted(expression.ty.array()));
+            match expression.ty.is_array() {
+                true => self.write(format!(":{ty}{array}")),
+                false => self.write(format!(":{ty}")),
             }
-            Term::Apply(Callable::Node(node), _) => {
-                self.write(" = ");
-                self.mention(|names| &names.nodes, node.index());
+            match &expression.term {
+                Term::Integer(value) => self.write(format!(" {value}")),
+                Term::Real(bits) => self.write(format!(" {bits}")),
+                Term::Truth(value) => self.write(format!(" {value}")),
+                Term::Text(text) => self.write(format!(" = {}", lexical::quoted(text))),
+                Term::Variable(variable) => self.write(format!(" {}", variable.0)),
+                Term::Option(option) => self.write(format!(" {}", option.index())),
+                Term::Enumerator(index) | Term::Field(_, index) => self.write(format!(" {index}")),
+                Term::Code(code) => {
+                    self.write(" ");
+                    self.code(*code);
+                }
+                Term::Apply(Callable::Node(node), _) => {
+                    self.write(" = ");
+                    self.mention(|names| &names.nodes, node.index());
+                }
+                Term::Apply(Callable::Predicate(predicate), _) => {
+                    self.write(" = ");
+                    self.mention(|names| &names.predicates, predicate.index());
+                }
+                Term::Comprehension(function, it) => {
+                    self.write(format!(" {} ", function.map_or("list", Function::name)));
+                    self.walked(&it.walk);
+                }
+                Term::Message(given) => {
+                    let given: Vec<_> = given.iter().map(|(given, _)| given_text(*given)).collect();
+                    self.write(format!(" [{}]", given.join(", ")));
+                }
+                _ => {}
             }
-            Term::Apply(Callable::Predicate(predicate), _) => {
-                self.write(" = ");
-                self.mention(|names| &names.predicates, predicate.index());
+            let parts = expression.parts();
+            let has_parts = !parts.is_empty()
+                || matches!(
+                    expression.term,
+                    Term::Record(_)
+                        | Term::Message(_)
+                        | Term::List(_)
+                        | Term::Map(_)
+                        | Term::Call(..)
+                        | Term::Apply(..)
+                );
+            if has_parts {
+                self.write("(");
+                self.separated(", ", parts, Self::expression);
+                self.write(")");
             }
-            Term::Comprehension(function, it) => {
-                self.write(format!(" {} ", function.map_or("list", Function::name)));
-                self.walked(&it.walk);
-            }
-            Term::Message(given) => {
-                let given: Vec<_> = given.iter().map(|(given, _)| given_text(*given)).collect();
-                self.write(format!(" [{}]", given.join(", ")));
-            }
-            _ => {}
-        }
-        let parts = expression.parts();
-        let has_parts = !parts.is_empty()
-            || matches!(
-                expression.term,
-                Term::Record(_) | Term::Message(_) | Term::List(_) | Term::Map(_) | Term::Call(..) | Term::Apply(..)
-            );
-        if has_parts {
-            self.write("(");
-            self.separated(", ", parts, Self::expression);
-            self.write(")");
-        }
+        })
     }
 }
 

@@ -10,6 +10,7 @@ use crate::flow::{
     Operand, Role, Step, StepId, StepPaths,
 };
 use crate::provenance::Provenance;
+use flux_source::deep;
 use std::collections::HashMap;
 
 /// The text of `flow`.
@@ -118,12 +119,14 @@ impl FunctionPrinter<'_> {
 
     /// A block: on the line of what it belongs to, or opened at its end.
     fn block(&mut self, block: &Block) {
-        if block.steps.is_empty() && !matches!(block.end, End::Dispatch { .. }) {
-            return self.end(&block.end);
-        }
-        self.printer.open();
-        self.block_lines(block);
-        self.printer.close();
+        deep(|| {
+            if block.steps.is_empty() && !matches!(block.end, End::Dispatch { .. }) {
+                return self.end(&block.end);
+            }
+            self.printer.open();
+            self.block_lines(block);
+            self.printer.close();
+        })
     }
 
     fn block_lines(&mut self, block: &Block) {

@@ -4,6 +4,7 @@ use super::lexical;
 use super::printer::Printer;
 use crate::message::{Extent, Field, Form, Formula, Item, Label, Message, Reference, Repeat, Root};
 use crate::types::Integer;
+use flux_source::deep;
 
 impl Printer {
     pub(super) fn message(&mut self, message: &Message) {
@@ -112,48 +113,50 @@ impl Printer {
 
     /// The recursion is as deep as choices are in each other, which whoever reads them bounds.
     fn message_items(&mut self, items: &[Item]) {
-        for item in items {
-            match item {
-                Item::Field(field) => {
-                    self.write(format!("has #{}", field.0));
-                    self.end_line();
-                }
-                Item::If(condition, then, otherwise) => {
-                    self.write("if ");
-                    self.formula(condition);
-                    self.write(" ");
-                    self.open();
-                    self.message_items(then);
-                    self.close();
-                    self.write("else ");
-                    self.open();
-                    self.message_items(otherwise);
-                    self.close();
-                }
-                Item::Switch(switch) => {
-                    self.span(switch.span);
-                    self.write("switch ");
-                    if let Some(on) = &switch.on {
-                        self.formula(on);
-                        self.write(" ");
+        deep(|| {
+            for item in items {
+                match item {
+                    Item::Field(field) => {
+                        self.write(format!("has #{}", field.0));
+                        self.end_line();
                     }
-                    self.open();
-                    for case in &switch.cases {
-                        self.span(case.span);
-                        self.write(if case.is_default { "case * (" } else { "case (" });
-                        self.separated(", ", &case.labels, |printer, label| match label {
-                            Label::Integer(value) => printer.write(value.to_string()),
-                            Label::Bytes(bytes) => printer.write(hexadecimal(bytes)),
-                        });
-                        self.write(") ");
+                    Item::If(condition, then, otherwise) => {
+                        self.write("if ");
+                        self.formula(condition);
+                        self.write(" ");
                         self.open();
-                        self.message_items(&case.items);
+                        self.message_items(then);
+                        self.close();
+                        self.write("else ");
+                        self.open();
+                        self.message_items(otherwise);
                         self.close();
                     }
-                    self.close();
+                    Item::Switch(switch) => {
+                        self.span(switch.span);
+                        self.write("switch ");
+                        if let Some(on) = &switch.on {
+                            self.formula(on);
+                            self.write(" ");
+                        }
+                        self.open();
+                        for case in &switch.cases {
+                            self.span(case.span);
+                            self.write(if case.is_default { "case * (" } else { "case (" });
+                            self.separated(", ", &case.labels, |printer, label| match label {
+                                Label::Integer(value) => printer.write(value.to_string()),
+                                Label::Bytes(bytes) => printer.write(hexadecimal(bytes)),
+                            });
+                            self.write(") ");
+                            self.open();
+                            self.message_items(&case.items);
+                            self.close();
+                        }
+                        self.close();
+                    }
                 }
             }
-        }
+        })
     }
 }
 

@@ -4,6 +4,7 @@ use super::{BUILT_IN, Type, TypeKind};
 use crate::message::MessageId;
 use crate::name::Name;
 use crate::program::{Program, TypeId};
+use flux_source::{NESTING_LIMIT, deep};
 use std::collections::HashMap;
 
 /// A type that a program declares.
@@ -84,7 +85,8 @@ impl TypeNames {
         }
     }
 
-    /// The type of the language that is spelled so; none where it is C++'s. Lists may be in each other up to `depth`.
+    /// The type of the language that is spelled so; none where it is C++'s. Lists, optionals and maps may be
+    /// in each other up to `depth`; what is deeper is C++'s.
     fn own(&self, spelling: &str, depth: usize) -> Option<Type> {
         let spelling = spelling.trim();
         if let Some((kind, _, _)) = BUILT_IN.iter().find(|(_, here, cpp)| spelling == *here || spelling == *cpp) {
@@ -94,7 +96,7 @@ impl TypeNames {
             let (declared, name) = self.0.get(spelling)?;
             return Some(Type::own(declared.kind(), name.to_string(), Some(name)));
         };
-        let part = |text: &str| self.own(text, depth.checked_sub(1)?);
+        let part = |text: &str| depth.checked_sub(1).and_then(|depth| deep(|| self.own(text, depth)));
         let (kind, inner) = match outer {
             "list" | "std::vector" => part(inner).map(|element| (TypeKind::List(element.clone()), element.to_string())),
             "optional" | "std::optional" => {
@@ -111,9 +113,6 @@ impl TypeNames {
         Some(Type::own(kind, format!("{outer}<{inner}>"), None))
     }
 }
-
-/// How deep lists, optionals and maps may be in each other; what is deeper is C++'s.
-pub(super) const NESTING_LIMIT: usize = 8;
 
 /// `K` and `V` of `K, V`.
 fn split_pair(inner: &str) -> Option<(&str, &str)> {

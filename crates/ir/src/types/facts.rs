@@ -3,7 +3,8 @@
 
 use super::{Type, TypeKind, record_fields};
 use crate::program::{Parameter, Program, TypeId};
-use std::collections::BTreeSet;
+use flux_source::deep;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Whether values of type `ty` can be keys of constraints, or parts of them: they have a number each that equal ones
 /// share. Of a C++ type the C++ compiler says it. O(fields of the records in it · log).
@@ -12,6 +13,24 @@ pub fn can_be_key(program: &Program, ty: &Type) -> bool {
     let is_key =
         |kind: &TypeKind| !matches!(kind, Float(_) | List(_) | Optional(_) | Map(..) | Message(_) | AnyMessage);
     every_part(program, ty, &mut BTreeSet::new(), &is_key)
+}
+
+/// How many values a key is made of that is of type `ty`: one, or those of the fields of a record. Records that share
+/// records may have more than a number says, which then is the largest. O(fields of the records in it · log).
+pub fn key_parts(program: &Program, ty: &Type) -> u64 {
+    count_key_parts(program, ty, &mut BTreeMap::new())
+}
+
+/// As above; of the records in `known` it is known already.
+fn count_key_parts(program: &Program, ty: &Type, known: &mut BTreeMap<TypeId, u64>) -> u64 {
+    let TypeKind::Record(id) = ty.kind() else { return 1 };
+    if let Some(count) = known.get(id) {
+        return *count;
+    }
+    let parts = record_fields(program, *id).iter().map(|field| deep(|| count_key_parts(program, &field.ty, known)));
+    let count = parts.fold(0, u64::saturating_add);
+    known.insert(*id, count);
+    count
 }
 
 /// Whether values of type `ty` have a total order, as the keys of a map must: all have but floating-point numbers, of
@@ -52,7 +71,7 @@ fn every_part(program: &Program, ty: &Type, seen: &mut BTreeSet<TypeId>, holds: 
     }
     match ty.kind() {
         TypeKind::Record(id) if seen.insert(*id) => {
-            record_fields(program, *id).iter().all(|field| every_part(program, &field.ty, seen, holds))
+            record_fields(program, *id).iter().all(|field| deep(|| every_part(program, &field.ty, seen, holds)))
         }
         TypeKind::List(inner) | TypeKind::Optional(inner) => every_part(program, inner, seen, holds),
         TypeKind::Map(key, value) => every_part(program, key, seen, holds) && every_part(program, value, seen, holds),
@@ -64,6 +83,19 @@ fn every_part(program: &Program, ty: &Type, seen: &mut BTreeSet<TypeId>, holds: 
 mod tests {
     use super::*;
     use crate::text::parse_program;
+
+    #[test]
+    fn the_parts_of_a_key_are_counted_and_not_enumerated() {
+        let mut text = "program p\n\nrecord r0 {\n  field int8 x\n}\n".to_owned();
+        for level in 1..=100 {
+            let inner = level - 1;
+            text += &format!("record r{level} {{\n  field r{inner} a\n  field r{inner} b\n}}\n");
+        }
+        let program = parse_program(&text).unwrap();
+        let names = crate::types::TypeNames::of(&program);
+        let parts = |ty: &str| key_parts(&program, &names.read(ty, ""));
+        assert_eq!((parts("text"), parts("r0"), parts("r10"), parts("r100")), (1, 1, 1024, u64::MAX));
+    }
 
     #[test]
     fn what_has_a_floating_point_number_has_no_total_order() {

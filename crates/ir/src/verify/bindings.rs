@@ -9,8 +9,8 @@ use super::Violations;
 use crate::error_code::ErrorPart;
 use crate::name::Name;
 use crate::program::{
-    Action, Argument, Chain, Each, EachValues, Handler, Node, NodeId, Origin, Parallel, Parameter, Program, Replacement,
-    StepNumber,
+    Action, Argument, Chain, Each, EachValues, Handler, Node, NodeId, Origin, Parallel, Parameter, Program,
+    Replacement, StepNumber,
 };
 use crate::types::Type;
 use flux_source::Span;

@@ -11,7 +11,7 @@ use crate::message::{FieldId, Given, field_type, given_type};
 use crate::name::Name;
 use crate::program::{Body, Node, Parameter, Program, TypeBody};
 use crate::types::{Integer, Type, TypeKind};
-use flux_source::Span;
+use flux_source::{Span, deep};
 use std::collections::HashSet;
 
 /// What must hold of all computations, in a program whose types are well formed. O(size of the computations).
@@ -125,59 +125,67 @@ impl<'a, 'b> Checker<'a, 'b> {
 
     /// Goes through statements; gives whether their end can be reached, and the variables that begin in them.
     fn statements(&mut self, block: &'a [Statement]) -> (bool, Vec<VariableId>) {
-        let mut own = vec![];
-        let mut ends = true;
-        for statement in block {
-            match statement {
-                Statement::Set { variable, is_new, value } => {
-                    self.expression(value);
-                    self.is_of_type(*variable, &value.ty);
-                    match is_new {
-                        true => self.begin(*variable),
-                        false => _ = self.given.insert(*variable),
+        deep(|| {
+            let mut own = vec![];
+            let mut ends = true;
+            for statement in block {
+                match statement {
+                    Statement::Set { variable, is_new, value } => {
+                        self.expression(value);
+                        self.is_of_type(*variable, &value.ty);
+                        match is_new {
+                            true => self.begin(*variable),
+                            false => _ = self.given.insert(*variable),
+                        }
+                        own.extend(is_new.then_some(*variable));
                     }
-                    own.extend(is_new.then_some(*variable));
-                }
-                Statement::If(condition, then, otherwise) => {
-                    self.expression(condition);
-                    self.require(*condition.ty.kind() == TypeKind::Bool, "has an `if` of something else than a bool");
-                    ends &= self.either(then, otherwise);
-                }
-                Statement::For(walk, inner) => {
-                    let before = self.given.clone();
-                    self.walk(walk);
-                    self.block(inner);
-                    self.given = before;
-                }
-                Statement::Take { variables, node, arguments, .. } => {
-                    arguments.iter().for_each(|argument| self.expression(argument));
-                    let (_, outputs) = self.called(Callable::Node(*node), arguments);
-                    self.require(outputs.len() == variables.len(), "takes another number of values than a node gives");
-                    for (variable, ty) in variables.iter().zip(&outputs) {
-                        self.is_of_type(*variable, ty);
-                        self.begin(*variable);
+                    Statement::If(condition, then, otherwise) => {
+                        self.expression(condition);
+                        self.require(
+                            *condition.ty.kind() == TypeKind::Bool,
+                            "has an `if` of something else than a bool",
+                        );
+                        ends &= self.either(then, otherwise);
                     }
-                    own.extend(variables);
-                }
-                Statement::Put { variable, key, value } => {
-                    self.expression(key);
-                    self.expression(value);
-                    let elements = self.computation.variable(*variable).is_some_and(|put| match put.ty.kind() {
-                        TypeKind::List(element) => *element == value.ty && is_index(&key.ty),
-                        TypeKind::Map(wanted, element) => *element == value.ty && *wanted == key.ty,
-                        _ => false,
-                    });
-                    self.require(elements, "puts a value where none of its type is");
-                    self.require(self.given.contains(variable), "puts a value into what has none");
-                }
-                Statement::Fail(code) => {
-                    self.require(code.number != 0, "fails with the code of success");
-                    self.require(self.is_of_its_name(*code), "fails with a code that is not its name's");
-                    ends = false;
+                    Statement::For(walk, inner) => {
+                        let before = self.given.clone();
+                        self.walk(walk);
+                        self.block(inner);
+                        self.given = before;
+                    }
+                    Statement::Take { variables, node, arguments, .. } => {
+                        arguments.iter().for_each(|argument| self.expression(argument));
+                        let (_, outputs) = self.called(Callable::Node(*node), arguments);
+                        self.require(
+                            outputs.len() == variables.len(),
+                            "takes another number of values than a node gives",
+                        );
+                        for (variable, ty) in variables.iter().zip(&outputs) {
+                            self.is_of_type(*variable, ty);
+                            self.begin(*variable);
+                        }
+                        own.extend(variables);
+                    }
+                    Statement::Put { variable, key, value } => {
+                        self.expression(key);
+                        self.expression(value);
+                        let elements = self.computation.variable(*variable).is_some_and(|put| match put.ty.kind() {
+                            TypeKind::List(element) => *element == value.ty && is_index(&key.ty),
+                            TypeKind::Map(wanted, element) => *element == value.ty && *wanted == key.ty,
+                            _ => false,
+                        });
+                        self.require(elements, "puts a value where none of its type is");
+                        self.require(self.given.contains(variable), "puts a value into what has none");
+                    }
+                    Statement::Fail(code) => {
+                        self.require(code.number != 0, "fails with the code of success");
+                        self.require(self.is_of_its_name(*code), "fails with a code that is not its name's");
+                        ends = false;
+                    }
                 }
             }
-        }
-        (ends, own)
+            (ends, own)
+        })
     }
 
     /// Whether a code has the number of its name.
@@ -251,26 +259,28 @@ impl<'a, 'b> Checker<'a, 'b> {
     }
 
     fn expression(&mut self, expression: &'a Expression) {
-        let mut is_right = true;
-        match &expression.term {
-            Term::Comprehension(_, it) => {
-                let before = self.given.clone();
-                self.walk(&it.walk);
-                self.expression(&it.value);
-                it.condition.iter().for_each(|condition| self.expression(condition));
-                self.given = before;
+        deep(|| {
+            let mut is_right = true;
+            match &expression.term {
+                Term::Comprehension(_, it) => {
+                    let before = self.given.clone();
+                    self.walk(&it.walk);
+                    self.expression(&it.value);
+                    it.condition.iter().for_each(|condition| self.expression(condition));
+                    self.given = before;
+                }
+                _ => expression.parts().into_iter().for_each(|part| self.expression(part)),
             }
-            _ => expression.parts().into_iter().for_each(|part| self.expression(part)),
-        }
-        if let Term::Apply(callee, arguments) = &expression.term {
-            let (_, outputs) = self.called(*callee, arguments);
-            is_right = outputs == [expression.ty.clone()];
-        }
-        is_right &= self.is_typed(expression);
-        let (name, span) = (self.name, expression.span);
-        self.violations.require(is_right, span, || {
-            format!("in the computation of `{name}` {:#} is not of that type", expression.ty)
-        });
+            if let Term::Apply(callee, arguments) = &expression.term {
+                let (_, outputs) = self.called(*callee, arguments);
+                is_right = outputs == [expression.ty.clone()];
+            }
+            is_right &= self.is_typed(expression);
+            let (name, span) = (self.name, expression.span);
+            self.violations.require(is_right, span, || {
+                format!("in the computation of `{name}` {:#} is not of that type", expression.ty)
+            });
+        })
     }
 
     /// Whether an expression is of its type, its parts being of theirs.

@@ -12,7 +12,7 @@ use crate::flow::{
 };
 use crate::program::{ConstraintId, Node, NodeId, Origin, Parameter, Source};
 use crate::types::Type;
-use flux_source::Span;
+use flux_source::{Span, deep};
 use std::collections::{HashMap, HashSet};
 
 /// What must hold of a flow whose program is typed.
@@ -188,32 +188,34 @@ impl<'a> Checker<'a> {
     }
 
     fn step(&mut self, step: &'a Step) -> Called<'a> {
-        let id = step.id;
-        let number = id.0;
-        let fresh = self.steps.insert(id);
-        self.require(fresh, step.span, || format!("two steps are %{number}"));
-        let takes = self.called(step);
-        let (mut inputs, mut outputs) = (None, None);
-        if !takes.is_empty() {
-            let takes_all = self.takes_what_failed(step);
-            for takes in takes.iter().filter(|_| !takes_all) {
-                self.values(&step.inputs, takes.iter(), step.span, || format!("the callee of step %{number}"));
+        deep(|| {
+            let id = step.id;
+            let number = id.0;
+            let fresh = self.steps.insert(id);
+            self.require(fresh, step.span, || format!("two steps are %{number}"));
+            let takes = self.called(step);
+            let (mut inputs, mut outputs) = (None, None);
+            if !takes.is_empty() {
+                let takes_all = self.takes_what_failed(step);
+                for takes in takes.iter().filter(|_| !takes_all) {
+                    self.values(&step.inputs, takes.iter(), step.span, || format!("the callee of step %{number}"));
+                }
+                inputs = Some(self.flow.callee_inputs(&step.callee));
+                outputs = Some(self.flow.callee_outputs(&step.callee));
             }
-            inputs = Some(self.flow.callee_inputs(&step.callee));
-            outputs = Some(self.flow.callee_outputs(&step.callee));
-        }
-        self.acquisitions(step);
-        within(&self.flow.program, self.violations, step.within.as_ref(), step.span);
-        let runs = !matches!(step.callee, Callee::External { .. });
-        self.require(step.within.is_none() || runs, step.span, || format!("step %{number} cannot have a deadline"));
-        let node = match step.callee {
-            Callee::Node(node) => Some(node),
-            _ => None,
-        };
-        let may_go_on = self.may_go_on(&step.callee);
-        self.failing.push(Called { id, node, may_go_on, inputs, outputs });
-        self.block(&step.failure, Place::Failure);
-        self.failing.pop().unwrap_or(Called { id, node, may_go_on, inputs: None, outputs: None })
+            self.acquisitions(step);
+            within(&self.flow.program, self.violations, step.within.as_ref(), step.span);
+            let runs = !matches!(step.callee, Callee::External { .. });
+            self.require(step.within.is_none() || runs, step.span, || format!("step %{number} cannot have a deadline"));
+            let node = match step.callee {
+                Callee::Node(node) => Some(node),
+                _ => None,
+            };
+            let may_go_on = self.may_go_on(&step.callee);
+            self.failing.push(Called { id, node, may_go_on, inputs, outputs });
+            self.block(&step.failure, Place::Failure);
+            self.failing.pop().unwrap_or(Called { id, node, may_go_on, inputs: None, outputs: None })
+        })
     }
 
     /// Whether some handler of the node that is called says `_`.

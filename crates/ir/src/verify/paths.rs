@@ -8,6 +8,7 @@
 use super::Violations;
 use crate::flow::{Block, Branch, Callee, Each, End, Exit, Exits, Flow, Function, Step, StepPaths};
 use crate::paths::LIMIT;
+use flux_source::deep;
 
 /// What must hold once paths have numbers, of a flow that is well-formed otherwise.
 pub(super) fn check(flow: &Flow, violations: &mut Violations) {
@@ -76,33 +77,35 @@ impl Checker<'_> {
     /// Follows a block at whose start the numbers `0..arriving` arrive. In a failure block, `0..beside` are those that
     /// go on without a failure; the result is how many go on from here.
     fn block(&mut self, block: &Block, mut arriving: u64, beside: u64) -> u64 {
-        for step in &block.steps {
-            arriving = self.step(step, arriving);
-        }
-        let (exit, offset) = match &block.end {
-            End::Done { offset, .. } => (Exit::Done, *offset),
-            End::Failed { offset } => (Exit::Failed, *offset),
-            End::Ended { offset } => (Exit::Ended, *offset),
-            End::Resume { offset, .. } | End::GoOn { offset } => {
-                // More than the limit are not told apart: both share the numbers from 0.
-                let apart = beside.checked_add(arriving).is_some_and(|sum| sum <= LIMIT);
-                if *offset != if apart { beside } else { 0 } {
-                    self.violation(&format!("a resume adds {offset} where {beside} paths go on without it"));
-                }
-                return if apart { arriving } else { arriving.saturating_sub(beside) };
+        deep(|| {
+            for step in &block.steps {
+                arriving = self.step(step, arriving);
             }
-            End::Dispatch { lines, unmatched } => {
-                if let Some(offset) = unmatched {
-                    self.ranges.failed.push((*offset, arriving));
+            let (exit, offset) = match &block.end {
+                End::Done { offset, .. } => (Exit::Done, *offset),
+                End::Failed { offset } => (Exit::Failed, *offset),
+                End::Ended { offset } => (Exit::Ended, *offset),
+                End::Resume { offset, .. } | End::GoOn { offset } => {
+                    // More than the limit are not told apart: both share the numbers from 0.
+                    let apart = beside.checked_add(arriving).is_some_and(|sum| sum <= LIMIT);
+                    if *offset != if apart { beside } else { 0 } {
+                        self.violation(&format!("a resume adds {offset} where {beside} paths go on without it"));
+                    }
+                    return if apart { arriving } else { arriving.saturating_sub(beside) };
                 }
-                for line in lines {
-                    self.block(&line.block, arriving, 0);
+                End::Dispatch { lines, unmatched } => {
+                    if let Some(offset) = unmatched {
+                        self.ranges.failed.push((*offset, arriving));
+                    }
+                    for line in lines {
+                        self.block(&line.block, arriving, 0);
+                    }
+                    return 0;
                 }
-                return 0;
-            }
-        };
-        self.ranges.get(exit).push((offset, arriving));
-        0
+            };
+            self.ranges.get(exit).push((offset, arriving));
+            0
+        })
     }
 
     /// Follows a step before which the numbers `0..arriving` arrive; the result is how many go on after it.

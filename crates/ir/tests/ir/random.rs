@@ -18,7 +18,7 @@ use flux_ir::name::Name;
 use flux_ir::program::{self, *};
 use flux_ir::provenance::{Provenance, Rewrite};
 use flux_ir::types::{Declared, TypeNames};
-use flux_source::{FileId, Span};
+use flux_source::{Deep, FileId, Span};
 use proptest::prelude::*;
 use std::fmt;
 
@@ -417,7 +417,7 @@ fn any_walk(choices: &mut Choices, depth: usize) -> Walk {
 fn any_expression(choices: &mut Choices, depth: usize) -> Expression {
     let (ty, span) = (choices.parameter().ty, choices.span());
     let one = |choices: &mut Choices| any_expression(choices, depth.saturating_sub(1));
-    let boxed = |choices: &mut Choices| Box::new(one(choices));
+    let boxed = |choices: &mut Choices| Deep::new(one(choices));
     let terms = if depth == 0 { 9 } else { 23 };
     let term = match choices.below(terms) {
         0 => Term::Integer(choices.of(&[0, i128::from(u64::MAX), i128::from(i64::MIN)])),
@@ -433,7 +433,7 @@ fn any_expression(choices: &mut Choices, depth: usize) -> Expression {
         10 => Term::Field(boxed(choices), choices.below(5)),
         11 => Term::Not(boxed(choices)),
         12 => Term::Negate(boxed(choices)),
-        13 => Term::Binary(choices.of(&Operator::ALL), Box::new([one(choices), one(choices)])),
+        13 => Term::Binary(choices.of(&Operator::ALL), Deep::new([one(choices), one(choices)])),
         14 => Term::Convert(boxed(choices)),
         15 if choices.chance() => Term::Record(choices.list(2, one)),
         15 if choices.chance() => Term::Message(choices.list(2, |choices| {
@@ -442,12 +442,12 @@ fn any_expression(choices: &mut Choices, depth: usize) -> Expression {
             (given, one(choices))
         })),
         15 => Term::List(choices.list(2, one)),
-        16 => Term::Element(Box::new([one(choices), one(choices)])),
+        16 => Term::Element(Deep::new([one(choices), one(choices)])),
         17 => {
             let (of, from, ends) = (boxed(choices), boxed(choices), choices.chance());
             Term::Slice(of, from, if ends { Some(boxed(choices)) } else { None })
         }
-        21 => Term::Choose(Box::new([one(choices), one(choices), one(choices)])),
+        21 => Term::Choose(Deep::new([one(choices), one(choices), one(choices)])),
         18 => Term::Map(choices.list(2, |choices| [one(choices), one(choices)])),
         19 => Term::Apply(
             if choices.chance() { Callable::Node(choices.id(2)) } else { Callable::Predicate(choices.id(2)) },
@@ -457,7 +457,7 @@ fn any_expression(choices: &mut Choices, depth: usize) -> Expression {
             let (walk, value) = (any_walk(choices, depth - 1), one(choices));
             let condition = choices.chance().then(|| one(choices));
             let function = choices.chance().then(|| choices.of(&compute::Function::ALL));
-            Term::Comprehension(function, Box::new(Comprehension { walk, value, condition }))
+            Term::Comprehension(function, Deep::new(Comprehension { walk, value, condition }))
         }
         _ => Term::Call(choices.of(&compute::Function::ALL), choices.list(2, one)),
     };

@@ -8,6 +8,7 @@
 use crate::analyses::edges::Port;
 use flux_ir::program::{Action, Application, Chain, Each, Node, NodeId, Parameter, Program, StepNumber};
 use flux_ir::types::Type;
+use flux_source::deep;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -140,25 +141,27 @@ impl<'a> EachSteps<'a> {
         chain: &Chain,
         mut given: Option<Cow<'a, [Parameter]>>,
     ) -> Option<Cow<'a, [Parameter]>> {
-        for step in &chain.steps {
-            given = match &step.action {
-                Action::Apply(application) => Some(Cow::Borrowed(program.nodes[application.node].outputs())),
-                Action::Parallel(parallel) => {
-                    let branches = &parallel.branches;
-                    let lists: Vec<_> =
-                        branches.iter().map(|branch| self.walk(program, flow, branch, given.clone())).collect();
-                    let lists: Option<Vec<_>> = lists.into_iter().collect();
-                    lists.map(|lists| Cow::Owned(lists.concat()))
-                }
-                Action::Each(each) => {
-                    let known = self.each(program, flow, each, given);
-                    let outputs = known.outputs.clone();
-                    self.0.insert((flow.0, flow.1, step.number), known);
-                    outputs.map(Cow::Owned)
-                }
-            };
-        }
-        given
+        deep(|| {
+            for step in &chain.steps {
+                given = match &step.action {
+                    Action::Apply(application) => Some(Cow::Borrowed(program.nodes[application.node].outputs())),
+                    Action::Parallel(parallel) => {
+                        let branches = &parallel.branches;
+                        let lists: Vec<_> =
+                            branches.iter().map(|branch| self.walk(program, flow, branch, given.clone())).collect();
+                        let lists: Option<Vec<_>> = lists.into_iter().collect();
+                        lists.map(|lists| Cow::Owned(lists.concat()))
+                    }
+                    Action::Each(each) => {
+                        let known = self.each(program, flow, each, given);
+                        let outputs = known.outputs.clone();
+                        self.0.insert((flow.0, flow.1, step.number), known);
+                        outputs.map(Cow::Owned)
+                    }
+                };
+            }
+            given
+        })
     }
 
     fn each(

@@ -9,7 +9,7 @@ use flux_ir::program::{
     Action, Chain, Each, NamedInput, NodeId, Origin, Parallel, Parameter, Program, Signature, StepNumber,
 };
 use flux_ir::types::Type;
-use flux_source::Span;
+use flux_source::{Span, deep};
 use std::borrow::Cow;
 
 /// One side of a node.
@@ -192,29 +192,31 @@ struct At {
 }
 
 fn walk(chain: &Chain, flow: (NodeId, usize), mut at: At, found: &mut Vec<Edge>) -> At {
-    for step in &chain.steps {
-        let (passed, span) = match &step.action {
-            Action::Apply(application) => {
-                found.push(Edge {
-                    kind: if at.is_first { EdgeKind::Enter } else { EdgeKind::Pass },
-                    from: at.passed,
-                    to: Port::In(application.node, application.constants.len()),
-                    place: EdgeEnd::Step(flow.0, flow.1, step.number),
-                    named: application.named.clone(),
-                    from_span: at.span,
-                    to_span: application.span,
-                });
-                (Passed::Of(Port::Out(application.node)), application.span)
-            }
-            Action::Parallel(Parallel { branches, span, .. }) => {
-                let joined = branches.iter().map(|branch| walk(branch, flow, at.clone(), found).passed).collect();
-                (Passed::Joined(joined), *span)
-            }
-            Action::Each(each) => (walk_each(each, flow, at, found), each.span),
-        };
-        at = At { passed, is_first: false, span };
-    }
-    at
+    deep(|| {
+        for step in &chain.steps {
+            let (passed, span) = match &step.action {
+                Action::Apply(application) => {
+                    found.push(Edge {
+                        kind: if at.is_first { EdgeKind::Enter } else { EdgeKind::Pass },
+                        from: at.passed,
+                        to: Port::In(application.node, application.constants.len()),
+                        place: EdgeEnd::Step(flow.0, flow.1, step.number),
+                        named: application.named.clone(),
+                        from_span: at.span,
+                        to_span: application.span,
+                    });
+                    (Passed::Of(Port::Out(application.node)), application.span)
+                }
+                Action::Parallel(Parallel { branches, span, .. }) => {
+                    let joined = branches.iter().map(|branch| walk(branch, flow, at.clone(), found).passed).collect();
+                    (Passed::Joined(joined), *span)
+                }
+                Action::Each(each) => (walk_each(each, flow, at, found), each.span),
+            };
+            at = At { passed, is_first: false, span };
+        }
+        at
+    })
 }
 
 fn walk_each(each: &Each, flow: (NodeId, usize), at: At, found: &mut Vec<Edge>) -> Passed {

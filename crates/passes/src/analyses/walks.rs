@@ -6,6 +6,7 @@
 
 use crate::analyses::handler_paths::{Context, HandlerPaths};
 use flux_ir::program::{Action, Chain, NodeId, Origin, Program, Source};
+use flux_source::deep;
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
 /// The walks of a program.
@@ -153,19 +154,21 @@ impl<'a> Walks<'a> {
     }
 
     fn along(&mut self, chain: &Chain, mut at: At) {
-        for step in &chain.steps {
-            at = match &step.action {
-                Action::Apply(application) => self.meet(at, application.node),
-                Action::Parallel(parallel) => {
-                    parallel.branches.iter().for_each(|branch| self.along(branch, at));
-                    self.pass(at, None)
-                }
-                Action::Each(each) => {
-                    self.along(&each.chain, at);
-                    self.pass(at, None)
-                }
-            };
-        }
+        deep(|| {
+            for step in &chain.steps {
+                at = match &step.action {
+                    Action::Apply(application) => self.meet(at, application.node),
+                    Action::Parallel(parallel) => {
+                        parallel.branches.iter().for_each(|branch| self.along(branch, at));
+                        self.pass(at, None)
+                    }
+                    Action::Each(each) => {
+                        self.along(&each.chain, at);
+                        self.pass(at, None)
+                    }
+                };
+            }
+        })
     }
 
     /// Reaches a node; gives where we are after it.

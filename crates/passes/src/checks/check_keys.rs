@@ -7,16 +7,24 @@ use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_ir::compute::Computation;
 use flux_ir::program::{Body, Parameter, Program, Requirement, TypeBody};
-use flux_ir::types::{Type, TypeKind, can_be_key, is_ordered, record_fields, unordered_map};
+use flux_ir::types::{Type, TypeKind, can_be_key, is_ordered, key_parts, record_fields, unordered_map};
 use flux_source::Span;
 use std::collections::HashSet;
+
+/// A key is made of at most so many values: each is an argument in the generated code, and is read for each flow.
+const MOST_PARTS: u64 = 256;
 
 /// Reports keys that cannot be keys, each input once. O(requirements · fields).
 pub fn check_keys(program: &Program, diagnostics: &mut Diagnostics) {
     let mut reported = HashSet::new();
     for (_, node) in program.nodes.iter() {
         for requirement in &node.requirements {
-            for input in requirement.key.iter().filter_map(|index| node.inputs().get(*index)) {
+            let inputs = || requirement.key.iter().filter_map(|index| node.inputs().get(*index));
+            let parts = inputs().map(|input| key_parts(program, &input.ty)).fold(0, u64::saturating_add);
+            if parts > MOST_PARTS {
+                diagnostics.push(describe_size(program, requirement, parts));
+            }
+            for input in inputs() {
                 if !can_be_key(program, &input.ty) && reported.insert(input.span) {
                     diagnostics.push(describe(program, requirement, input));
                 }
@@ -83,6 +91,14 @@ fn describe(program: &Program, requirement: &Requirement, input: &Parameter) -> 
     let help =
         "keys are integers, `bool`, enumerators, `text`, `bytes`, values of the type `value`, and records of these";
     error.mark(culprit.span, format!("{:#}", culprit.ty)).help(help)
+}
+
+fn describe_size(program: &Program, requirement: &Requirement, parts: u64) -> Diagnostic {
+    let constraint = &program.constraints[requirement.constraint].name;
+    let headline = format!("the key of `{constraint}` has more than {MOST_PARTS} values");
+    let error = Diagnostic::error(ids::KEY_TYPE, headline, requirement.span);
+    let label = if parts == u64::MAX { String::new() } else { format!("with all fields of its records {parts}") };
+    error.label(label).help("use the fields as a key that tell two values apart, not the whole record")
 }
 
 /// What of an input cannot be in a key: the way to it, `h.weight`, and itself.

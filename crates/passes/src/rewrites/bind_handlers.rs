@@ -16,7 +16,6 @@ use crate::rewrites::kept_values::{Wanted, keep};
 use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_ir::error_code::ErrorPart;
 use flux_ir::program::{Argument, Handler, Node, NodeId, Parameter, Program, Replacement};
-use flux_source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Binds what fits or is reached, and reports handlers that do not; as a note, what one leaves out or reaches.

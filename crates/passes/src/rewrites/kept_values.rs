@@ -6,7 +6,7 @@
 use crate::analyses::each_steps::EachSteps;
 use crate::analyses::visible_values::{Missing, VisibleValues};
 use flux_ir::program::{Action, Argument, Body, Chain, NodeId, Origin, Parameter, Program};
-use flux_source::Span;
+use flux_source::{Span, deep};
 use std::collections::{BTreeMap, HashSet};
 
 /// For each node, what handlers of its failure take that it does not take itself.
@@ -75,41 +75,43 @@ struct Keeper<'a, 'u> {
 
 impl Keeper<'_, '_> {
     fn steps(&mut self, chain: &mut Chain) {
-        for step in &mut chain.steps {
-            let output = |index| Argument::Output(step.number, index);
-            match &mut step.action {
-                Action::Apply(application) => {
-                    application.kept = self.kept(application.node, application.span);
-                    let node = &self.program.nodes[application.node];
-                    let bound = application.constants.len();
-                    let taken = application.arguments.as_deref().unwrap_or_default();
-                    self.values.take(node, bound, taken);
-                    self.values.add(node, application.span, (bound, taken), output);
-                }
-                Action::Parallel(parallel) => {
-                    self.values.enter(parallel.arguments.take().unwrap_or_default());
-                    let mut made = vec![];
-                    for branch in &mut parallel.branches {
-                        self.steps(branch);
-                        made.push(self.values.end_branch(branch.results.as_deref().unwrap_or_default()));
+        deep(|| {
+            for step in &mut chain.steps {
+                let output = |index| Argument::Output(step.number, index);
+                match &mut step.action {
+                    Action::Apply(application) => {
+                        application.kept = self.kept(application.node, application.span);
+                        let node = &self.program.nodes[application.node];
+                        let bound = application.constants.len();
+                        let taken = application.arguments.as_deref().unwrap_or_default();
+                        self.values.take(node, bound, taken);
+                        self.values.add(node, application.span, (bound, taken), output);
                     }
-                    parallel.arguments = Some(self.values.leave(made, output));
-                }
-                Action::Each(each) => {
-                    let known = self.each_steps.get((self.place.0, self.place.1, step.number));
-                    let (Some(known), Some(bound)) = (known, &mut each.values) else { continue };
-                    self.values.enter(std::mem::take(&mut bound.copied));
-                    if let Some(element) = &known.element {
-                        let node = &self.program.nodes[self.place.0].name;
-                        self.values.add_element(node, element, Argument::Element(step.number));
+                    Action::Parallel(parallel) => {
+                        self.values.enter(parallel.arguments.take().unwrap_or_default());
+                        let mut made = vec![];
+                        for branch in &mut parallel.branches {
+                            self.steps(branch);
+                            made.push(self.values.end_branch(branch.results.as_deref().unwrap_or_default()));
+                        }
+                        parallel.arguments = Some(self.values.leave(made, output));
                     }
-                    self.steps(&mut each.chain);
-                    let made = self.values.end_branch(each.chain.results.as_deref().unwrap_or_default());
-                    let outputs = known.outputs.as_deref().unwrap_or_default();
-                    bound.copied = self.values.leave_each(made, outputs, output);
+                    Action::Each(each) => {
+                        let known = self.each_steps.get((self.place.0, self.place.1, step.number));
+                        let (Some(known), Some(bound)) = (known, &mut each.values) else { continue };
+                        self.values.enter(std::mem::take(&mut bound.copied));
+                        if let Some(element) = &known.element {
+                            let node = &self.program.nodes[self.place.0].name;
+                            self.values.add_element(node, element, Argument::Element(step.number));
+                        }
+                        self.steps(&mut each.chain);
+                        let made = self.values.end_branch(each.chain.results.as_deref().unwrap_or_default());
+                        let outputs = known.outputs.as_deref().unwrap_or_default();
+                        bound.copied = self.values.leave_each(made, outputs, output);
+                    }
                 }
             }
-        }
+        })
     }
 
     /// What an application keeps.

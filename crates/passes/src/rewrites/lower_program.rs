@@ -17,7 +17,7 @@ use flux_ir::program::{
 };
 use flux_ir::provenance::Provenance;
 use flux_ir::types::Type;
-use flux_source::Span;
+use flux_source::{Span, deep};
 use std::collections::{HashMap, HashSet};
 
 /// The flow of `program`. O(size of the program · parameters · contexts); without handlers on paths there is one
@@ -184,11 +184,13 @@ impl<'a> Lowering<'a> {
 
     /// A chain that ends its function.
     fn chain(&mut self, current: &mut Current, chain: &Chain, inputs: &[Parameter]) -> Block {
-        let mut steps = vec![];
-        current.context = current.entered;
-        current.begin(inputs);
-        self.steps(current, &mut steps, chain);
-        Block { steps, end: done(current.operands(chain.results.as_deref())) }
+        deep(|| {
+            let mut steps = vec![];
+            current.context = current.entered;
+            current.begin(inputs);
+            self.steps(current, &mut steps, chain);
+            Block { steps, end: done(current.operands(chain.results.as_deref())) }
+        })
     }
 
     fn steps(&mut self, current: &mut Current, steps: &mut Vec<Step>, chain: &Chain) {

@@ -24,7 +24,7 @@ use flux_ir::flow::{
 };
 use flux_ir::program::{Constant, ConstraintId, Mode, NodeId};
 use flux_ir::provenance::{Provenance, Rewrite};
-use flux_source::Span;
+use flux_source::{Span, deep};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
 
@@ -200,7 +200,7 @@ impl<'a> Order<'a> {
         }
         let mut walk = Walk { held, escapes: vec![], uses: vec![] };
         // A program may nest deeper than a thread's stack.
-        let body = stacker::maybe_grow(64 << 10, 4 << 20, || self.block(&self.flow.functions[id].body, &mut walk));
+        let body = flux_source::deep(|| self.block(&self.flow.functions[id].body, &mut walk));
         // Each is told once: a function that is called twice would else double them, at every level.
         keep_first(&mut walk.escapes, |one| (one.acquisition.constraint, one.acquisition.key.clone(), one.promote));
         keep_first(&mut walk.uses, |one| (one.constraint, one.key.clone(), one.mode));
@@ -259,15 +259,17 @@ impl<'a> Order<'a> {
     }
 
     fn block(&mut self, block: &Block, walk: &mut Walk) -> Block {
-        let steps = block.steps.iter().map(|step| self.step(step, walk)).collect();
-        let end = match &block.end {
-            End::Dispatch { lines, unmatched } => {
-                let line = |line: &Line| Line { block: self.block(&line.block, walk), ..line.clone() };
-                End::Dispatch { lines: lines.iter().map(line).collect(), unmatched: *unmatched }
-            }
-            end => end.clone(),
-        };
-        Block { steps, end }
+        deep(|| {
+            let steps = block.steps.iter().map(|step| self.step(step, walk)).collect();
+            let end = match &block.end {
+                End::Dispatch { lines, unmatched } => {
+                    let line = |line: &Line| Line { block: self.block(&line.block, walk), ..line.clone() };
+                    End::Dispatch { lines: lines.iter().map(line).collect(), unmatched: *unmatched }
+                }
+                end => end.clone(),
+            };
+            Block { steps, end }
+        })
     }
 
     /// A step in its context: what it takes itself, and its callee compiled for what is held around it then.

@@ -15,7 +15,7 @@ use crate::ids;
 use crate::rewrites::edge_diagnostics::{SpoiledEdge, by_name, ends, spoiled};
 use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_ir::program::{Action, Argument, Chain, Parameter, Program};
-use flux_source::Span;
+use flux_source::{Span, deep};
 use std::collections::HashSet;
 
 /// What there is to say of the edges of one flow, once it is known which values its steps take.
@@ -161,34 +161,36 @@ impl Used {
 
     /// Goes back along a chain: what a branch gives is used if the parallel step's is, which is seen by then.
     fn chain(&mut self, chain: &Chain) {
-        for step in chain.steps.iter().rev() {
-            match &step.action {
-                Action::Apply(application) => self.add(application.arguments.as_deref()),
-                Action::Parallel(parallel) => {
-                    let results = parallel.branches.iter().flat_map(|branch| branch.results.iter().flatten());
-                    for (index, result) in results.enumerate() {
-                        if self.values.contains(&Argument::Output(step.number, index)) {
-                            self.values.insert(*result);
+        deep(|| {
+            for step in chain.steps.iter().rev() {
+                match &step.action {
+                    Action::Apply(application) => self.add(application.arguments.as_deref()),
+                    Action::Parallel(parallel) => {
+                        let results = parallel.branches.iter().flat_map(|branch| branch.results.iter().flatten());
+                        for (index, result) in results.enumerate() {
+                            if self.values.contains(&Argument::Output(step.number, index)) {
+                                self.values.insert(*result);
+                            }
                         }
+                        parallel.branches.iter().for_each(|branch| self.chain(branch));
                     }
-                    parallel.branches.iter().for_each(|branch| self.chain(branch));
-                }
-                Action::Each(each) => {
-                    let Some(values) = &each.values else {
-                        self.is_known = false;
-                        continue;
-                    };
-                    self.values.insert(values.list);
-                    for (index, result) in each.chain.results.iter().flatten().enumerate() {
-                        let is_handed_on = values.carried.iter().any(|one| one.0 == index);
-                        if is_handed_on || self.values.contains(&Argument::Output(step.number, index)) {
-                            self.values.insert(*result);
+                    Action::Each(each) => {
+                        let Some(values) = &each.values else {
+                            self.is_known = false;
+                            continue;
+                        };
+                        self.values.insert(values.list);
+                        for (index, result) in each.chain.results.iter().flatten().enumerate() {
+                            let is_handed_on = values.carried.iter().any(|one| one.0 == index);
+                            if is_handed_on || self.values.contains(&Argument::Output(step.number, index)) {
+                                self.values.insert(*result);
+                            }
                         }
+                        self.chain(&each.chain);
                     }
-                    self.chain(&each.chain);
                 }
             }
-        }
+        })
     }
 }
 

@@ -6,6 +6,7 @@ use super::super::plan::{Step, is_changing};
 use super::{NO_VALUE, Reading, call, infix};
 use crate::tree::{Declarator, Expression as Cpp, Initial, Statement};
 use flux_ir::message::{ByteSet, Label, Switch};
+use flux_source::Deep;
 
 impl<'p> Reading<'_, 'p> {
     pub(super) fn switch(&self, switch: &'p Switch, ways: &[Vec<Step<'p>>], choice: &str, body: &mut Vec<Statement>) {
@@ -66,11 +67,12 @@ impl<'p> Reading<'_, 'p> {
         let chain = cases().collect::<Vec<_>>().into_iter().rev().fold(otherwise, |otherwise, (index, case)| {
             let is = |label: &Label| match label {
                 Label::Bytes(bytes) => {
-                    Cpp::Infix(Box::new(value.cpp.clone()), "==", Box::new(Cpp::name(literal(bytes))))
+                    Cpp::Infix(Deep::new(value.cpp.clone()), "==", Deep::new(Cpp::name(literal(bytes))))
                 }
                 Label::Integer(value) => Cpp::name(value),
             };
-            let any = case.labels.iter().map(is).reduce(|one, other| Cpp::Infix(Box::new(one), "||", Box::new(other)));
+            let any =
+                case.labels.iter().map(is).reduce(|one, other| Cpp::Infix(Deep::new(one), "||", Deep::new(other)));
             vec![Statement::If(any.unwrap_or(Cpp::name("false")), way(index), otherwise)]
         });
         body.extend(chain);

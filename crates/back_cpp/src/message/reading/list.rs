@@ -6,6 +6,7 @@ use super::{Own, Reading, call, kind, text, unless};
 use crate::tree::{Declarator, Expression as Cpp, Statement};
 use flux_contract::message as runtime;
 use flux_ir::message::{Extent, Field, FieldId, Form, Formula};
+use flux_source::Deep;
 
 impl<'p> Reading<'_, 'p> {
     pub(super) fn list(&self, id: FieldId, field: &'p Field, body: &mut Vec<Statement>) {
@@ -41,7 +42,7 @@ impl<'p> Reading<'_, 'p> {
             (Some(count), _) => {
                 let count = self.number(count, name, body);
                 if let Some(most) = field.max_size {
-                    let over = Cpp::Infix(Box::new(count.clone()), ">", Box::new(Cpp::name(most)));
+                    let over = Cpp::Infix(Deep::new(count.clone()), ">", Deep::new(Cpp::name(most)));
                     body.push(Statement::If(over, vec![Statement::Return(self.wrong(name, "too_many"))], vec![]));
                 }
                 read("times", vec![count])
@@ -50,7 +51,7 @@ impl<'p> Reading<'_, 'p> {
             (_, Some(Extent::UntilHolds(_))) => read("list_until_last", vec![most]),
             (_, Some(Extent::Length(length))) => {
                 let size = self.number(length, name, body);
-                let inner = Cpp::Lambda(vec![], false, Box::new(read("list_rest", vec![most])));
+                let inner = Cpp::Lambda(vec![], false, Deep::new(read("list_rest", vec![most])));
                 // What its elements change may be its size: that counts which it had when it began.
                 let size = match is_changing(self.message, length) {
                     true => call("in.size_at_first", vec![Cpp::name(&list), size]),
