@@ -44,7 +44,7 @@ const LANGUAGES: [Language; 3] = [
     Language {
         extensions: &["rs"],
         tests: &["crates/*/tests"],
-        harness: &["crates/cli/tests/support/"],
+        harness: &["crates/cli/tests/support/", "crates/fuzz/tests/support/"],
         instead: "wait by `crates/cli/tests/support`",
         calls: &["thread::sleep", "time::sleep", "Instant::now", "SystemTime::now", ".elapsed", ".duration_since"],
         code: code_of_rust,
@@ -52,9 +52,9 @@ const LANGUAGES: [Language; 3] = [
     Language {
         extensions: &["py"],
         tests: &["crates/*/tests", "examples/*/test", "bench/blocking"],
-        // It records what servers and clients say, for tests, and is none.
-        harness: &["crates/message/tests/captures/record.py"],
-        instead: "wait by the harness of these tests",
+        // The second file is no test: it records the traffic of servers and clients.
+        harness: &["crates/cli/tests/support/patience.py", "crates/message/tests/captures/record.py"],
+        instead: "wait by `crates/cli/tests/support/patience.py`",
         calls: &[
             "time.sleep",
             "asyncio.sleep",
@@ -68,8 +68,9 @@ const LANGUAGES: [Language; 3] = [
     },
 ];
 
-/// Tests whose subject is the call itself, and the kernel that is not there, which has it.
-const SUBJECTS: [(&str, &str); 6] = [
+/// Tests whose subject is the call itself; the kernel of tests, which has it; and a table for people, which judges nothing.
+const SUBJECTS: [(&str, &str); 7] = [
+    ("bench/blocking/blocking.py", "time.perf_counter"),
     ("runtime/test/calls/fiber_locks_test.cpp", ".wait_for("),
     ("runtime/test/calls/sleeps_test.cpp", "this_thread::sleep"),
     ("runtime/test/calls/sleeps_test.cpp", "usleep("),
@@ -78,53 +79,14 @@ const SUBJECTS: [(&str, &str); 6] = [
     ("runtime/test_kernel/system_calls.cpp", "clock_gettime"),
 ];
 
-/// Files that still depend on the clock.
-const UNCONVERTED: [&str; 34] = [
-    "bench/blocking/blocking.py",
-    "crates/back_cpp/tests/message_fuzz.rs",
-    "crates/cli/tests/admin.rs",
-    "crates/cli/tests/admin/live_page.py",
-    "crates/cli/tests/admin_fuzz.rs",
-    "crates/cli/tests/caught_calls.rs",
-    "crates/cli/tests/compress.rs",
-    "crates/cli/tests/debugging.rs",
-    "crates/cli/tests/examples.rs",
-    "crates/cli/tests/flick.rs",
-    "crates/cli/tests/flick_aggregator.rs",
-    "crates/cli/tests/flick_backends.rs",
-    "crates/cli/tests/flick_balancer.rs",
-    "crates/cli/tests/flick_faults.rs",
-    "crates/cli/tests/flick_services.rs",
-    "crates/cli/tests/flick_shared.rs",
-    "crates/cli/tests/held_loops.rs",
-    "crates/cli/tests/host.rs",
-    "crates/cli/tests/line_servers.rs",
-    "crates/cli/tests/memcached_text.rs",
-    "crates/cli/tests/message_servers.rs",
-    "crates/cli/tests/pipelined_upstream.rs",
-    "crates/cli/tests/programs_2006.rs",
-    "crates/cli/tests/random_programs.rs",
-    "crates/cli/tests/redis.rs",
-    "crates/cli/tests/streams.rs",
-    "crates/cli/tests/tls/clients.py",
-    "crates/cli/tests/web.rs",
-    "crates/cli/tests/web/http2_streams.py",
-    "crates/fuzz/tests/fuzz.rs",
-    "crates/mdtest/tests/tour.rs",
-    "examples/image/test/http_test.py",
-    "examples/web/test/http2.py",
-    "examples/web/test/mutations.py",
-];
-
 /// Tests that pause or read a clock.
 pub fn check(repository: &Repository) -> Vec<Finding> {
     let mut findings = vec![];
     for language in &LANGUAGES {
         for file in repository.with_extension(language.extensions).filter(|file| language.is_test(file.path)) {
             let uses = language.uses(file);
-            let is_unconverted = UNCONVERTED.contains(&file.path);
             findings.extend(superfluous(file.path, &uses));
-            let refused = |call: &str| !is_unconverted && !SUBJECTS.contains(&(file.path, call));
+            let refused = |call: &str| !SUBJECTS.contains(&(file.path, call));
             findings.extend(uses.into_iter().filter(|(_, call)| refused(call)).map(|(line, call)| {
                 let call = call.trim_end_matches('(').trim_start_matches('.');
                 let message = format!("uses `{call}`, so the test depends on the clock: {}", language.instead);
@@ -158,10 +120,8 @@ impl Language {
 fn superfluous(path: &str, uses: &[(usize, &str)]) -> Vec<Finding> {
     let is_needed = |call: &str| uses.iter().any(|(_, used)| *used == call);
     let subjects = SUBJECTS.iter().filter(|(of, call)| *of == path && !is_needed(call));
-    let unconverted = UNCONVERTED.iter().filter(|of| **of == path && uses.is_empty());
-    let count = subjects.count() + unconverted.count();
     let message = "is an exception of `crates/tidy/src/rules/clocks.rs` that it does not need: remove it there";
-    (0..count).map(|_| Finding::new(path, 1, message)).collect()
+    subjects.map(|_| Finding::new(path, 1, message)).collect()
 }
 
 fn code_of_cpp(file: File) -> Vec<(usize, String)> {
