@@ -6,7 +6,7 @@
 //
 // A server whose subscribers are silent sets no limit to how long they may be (`tcp.NextMessage` takes such a limit).
 //
-// Nodes in C++ may call these functions, too, from any flow: `channels::Publish("news", message, receivers)`.
+// Nodes in C++ may also call these functions, from any flow: `channels::Publish("news", message, receivers)`.
 
 include "flux/connection.hpp";
 include "flux/message.hpp";

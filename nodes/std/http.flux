@@ -59,7 +59,7 @@ record field { name : text; value : text; };
 // A response that bodies make. Date, Content-Length and Connection are added, Content-Type is not.
 record response { status : int32; fields : list<field>; content : text; };
 
-// Statuses as error codes: a body fails with one, `fail http.not_found;`, and `Failed` answers with it. Other statuses
+// Statuses as error codes. A body fails with one: `fail http.not_found;`. `Failed` answers with it. Other statuses
 // from 400 to 599 are written as numbers.
 error bad_request = 400;
 error unauthorized = 401;
@@ -140,7 +140,7 @@ Redirect (int status, http.request request, text location) => ();
 // sends the client there; with 403 what the server may not read. As `Failed` otherwise.
 NotFound (http.request request, int error) => ();
 
-// Answers to any other failure. A code from 400 to 599 is the status of the answer: `fail http.not_found;` gives 404. Of
-// other codes EBADMSG gives 400, EMSGSIZE 413, ETIMEDOUT 408 or 503, a lack of resources 503, and all else 500. If the
-// answer has begun, the connection is closed.
+// Answers to any other failure. A code from 400 to 599 is the status of the answer: `fail http.not_found;` gives 404.
+// EBADMSG and ECONNRESET give 400, EMSGSIZE gives 413, and a lack of resources gives 503. ETIMEDOUT gives 408 or 503.
+// All other codes give 500. If the answer has begun, the connection is closed.
 Failed (http.request request, int error) => ();
