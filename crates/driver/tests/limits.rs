@@ -53,6 +53,20 @@ fn shared_nodes_stay_linear() {
     assert_eq!(errors(&text), Vec::<String>::new());
 }
 
+/// Each handler's failure is handled by the next one: their code is in each other.
+#[test]
+fn handlers_that_handle_each_other_too_deep_are_refused() {
+    let chain = |count: usize| {
+        let mut text = String::from("S () => (int v);\nsource S => N;\nN (int v) => ();\nN = H0;\nH0 (int v) => ();\n");
+        for index in 1..=count {
+            let _ = writeln!(text, "H{index} (int v) => ();\nhandle error H{} => H{index};", index - 1);
+        }
+        errors(&text)
+    };
+    assert_eq!(chain(256), Vec::<String>::new());
+    assert_eq!(chain(5000), ["more than 256 handlers handle the failures of each other"]);
+}
+
 /// A type that is twice in the next one, sixty times over, has more parts than could be counted one by one.
 fn records(uses: &str) -> String {
     let mut text = String::from("record r0 { x : uint64; };\n");

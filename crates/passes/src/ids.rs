@@ -2,6 +2,8 @@
 
 use flux_diagnostic::Id;
 
+/// Handlers handle the failures of each other too deep.
+pub const HANDLERS_TOO_DEEP: Id = Id("handlers-too-deep");
 /// A node reaches itself.
 pub const CYCLE: Id = Id("cycle");
 /// The values before an arrow do not fit the node after it.

@@ -15,7 +15,8 @@ use crate::ids;
 use crate::rewrites::kept_values::{Wanted, keep};
 use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_ir::error_code::ErrorPart;
-use flux_ir::program::{Argument, Handler, Node, NodeId, Parameter, Program, Replacement};
+use flux_ir::program::{Argument, Handler, Node, NodeId, Origin, Parameter, Program, Replacement};
+use flux_source::NESTING_LIMIT;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Binds what fits or is reached, and reports handlers that do not; as a note, what one leaves out or reaches.
@@ -27,8 +28,11 @@ pub fn bind_handlers(program: &mut Program, diagnostics: &mut Diagnostics) {
     }
     let mut bound = vec![vec![]; program.handlers.len()];
     let mut wanted = Wanted::new();
+    let mut unfit = BTreeSet::new();
     // A handler comes before the nodes whose place it takes, so it is known what its own handlers reach.
-    for failing in callees_first(program) {
+    let order = callees_first(program);
+    check_depth(program, &order, &asked, diagnostics);
+    for failing in order {
         for index in asked.get(&failing).into_iter().flatten() {
             if let (Some(handler), Some(bound)) = (program.handlers.get(*index), bound.get_mut(*index))
                 && let Some(target) = handler.target.node()
@@ -38,7 +42,16 @@ pub fn bind_handlers(program: &mut Program, diagnostics: &mut Diagnostics) {
                 let reached = wanted.entry(failing).or_default();
                 let arguments = bind_inputs(handler, node, failed, reached, diagnostics);
                 let kept = for_target.iter().map(|one| value_of(one, failed.inputs(), reached)).collect();
-                let resume = bind_outputs(handler, node, failed, diagnostics);
+                let resume = match bind_outputs(handler, node, failed) {
+                    Ok(resume) => resume,
+                    Err(error) => {
+                        // The same mistake in the place of every node is told once.
+                        if unfit.insert(*index) {
+                            diagnostics.push(*error);
+                        }
+                        None
+                    }
+                };
                 bound.extend(arguments.map(|arguments| Replacement { failing, arguments, kept, resume }));
             }
         }
@@ -114,6 +127,30 @@ fn failing(program: &Program) -> BTreeMap<NodeId, BTreeSet<usize>> {
     failing
 }
 
+/// Reports handlers whose failures handle each other deeper than anything else may be nested: the code of each is in
+/// that of the one before.
+fn check_depth(
+    program: &Program,
+    order: &[NodeId],
+    asked: &BTreeMap<NodeId, BTreeSet<usize>>,
+    diagnostics: &mut Diagnostics,
+) {
+    let mut depths: BTreeMap<NodeId, usize> = BTreeMap::new();
+    for failing in order {
+        let handlers = asked.get(failing).into_iter().flatten().filter_map(|index| program.handlers.get(*index));
+        let depth = |handler: &Handler| 1 + handler.target.node().and_then(|node| depths.get(&node)).unwrap_or(&0);
+        let Some((depth, handler)) = handlers.map(|handler| (depth(handler), handler)).max_by_key(|one| one.0) else {
+            continue;
+        };
+        depths.insert(*failing, depth);
+        if depth == NESTING_LIMIT + 1 {
+            let headline = format!("more than {NESTING_LIMIT} handlers handle the failures of each other");
+            let error = Diagnostic::error(ids::HANDLERS_TOO_DEEP, headline, handler.span);
+            diagnostics.push(error.help("let one handler take care of the failures of several"));
+        }
+    }
+}
+
 /// The values of the handler's inputs, where they fit, or can be reached as far as is known here.
 fn bind_inputs(
     handler: &Handler,
@@ -123,41 +160,40 @@ fn bind_inputs(
     diagnostics: &mut Diagnostics,
 ) -> Option<Vec<Argument>> {
     let (parts, wanted) = split_inputs(target.inputs());
-    let given = handler_values(failing.inputs(), &wanted);
-    let value = |position| match position < failing.inputs().len() {
-        true => Argument::Input(position),
-        false => Argument::Error(ErrorPart::Code),
-    };
-    let bound: Vec<_> = match fit(&given, &wanted) {
+    let given = failing.inputs();
+    let bound: Vec<_> = match fit(given, &wanted) {
         Ok(fit) => {
             if let Fit::Name(positions) = &fit {
-                let dropped = dropped(&given, positions);
+                let dropped = dropped(given, positions);
                 if !dropped.is_empty() {
                     diagnostics.push(by_name(handler, target, failing, &dropped));
                 }
             }
-            fit.positions(wanted.len()).into_iter().map(value).collect()
+            fit.positions(wanted.len()).into_iter().map(Argument::Input).collect()
         }
         Err(Misfit::Permuted) => {
             diagnostics.push(does_not_take(handler, target, failing));
             return None;
         }
         Err(Misfit::Part(_) | Misfit::Lacks(_)) => {
-            let from = |wanted: &Parameter| match given.iter().position(|one| wanted.takes(one)) {
-                Some(position) => value(position),
-                None => value_of(wanted, failing.inputs(), reached),
-            };
-            wanted.iter().map(from).collect()
+            wanted.iter().map(|wanted| value_of(wanted, given, reached)).collect()
         }
     };
     let mut bound = bound.into_iter();
     Some(parts.into_iter().filter_map(|part| part.map(Argument::Error).or_else(|| bound.next())).collect())
 }
 
-/// For each input of a handler the part of the failure that it takes by its name alone, and the other inputs.
+/// For each input of a handler the part of the failure that it takes, and the other inputs. The code is the last input
+/// beside the text and the node; an `int error` before others is an input of the failed node.
 fn split_inputs(inputs: &[Parameter]) -> (Vec<Option<ErrorPart>>, Vec<Parameter>) {
-    let part = |input| ErrorPart::of(input).filter(|part| *part != ErrorPart::Code);
-    let parts: Vec<_> = inputs.iter().map(part).collect();
+    let mut parts: Vec<_> = inputs.iter().map(ErrorPart::of).collect();
+    let is_told = |part: &Option<ErrorPart>| matches!(part, Some(ErrorPart::Text | ErrorPart::Node));
+    let last = parts.iter().rposition(|part| !is_told(part));
+    for (at, part) in parts.iter_mut().enumerate() {
+        if *part == Some(ErrorPart::Code) && Some(at) != last {
+            *part = None;
+        }
+    }
     let others = inputs.iter().zip(&parts).filter(|(_, part)| part.is_none());
     let others = others.map(|(input, _)| input.clone()).collect();
     (parts, others)
@@ -182,14 +218,14 @@ fn mark_inputs(diagnostic: Diagnostic, target: &Node, failing: &Node) -> Diagnos
 }
 
 /// The outputs of the handler with which the flow resumes; none where it gives nothing, or says itself that the flow
-/// goes on. What another gives must fit.
-fn bind_outputs(handler: &Handler, target: &Node, failing: &Node, diagnostics: &mut Diagnostics) -> Option<Vec<usize>> {
+/// goes on. What another gives must fit: the error says what does not.
+fn bind_outputs(handler: &Handler, target: &Node, failing: &Node) -> Result<Option<Vec<usize>>, Box<Diagnostic>> {
     if handler.target.goes_on() || target.outputs().is_empty() {
-        return None;
+        return Ok(None);
     }
     let wanted = failing.outputs();
     match fit(target.outputs(), wanted) {
-        Ok(fit) if !wanted.is_empty() => return Some(fit.positions(wanted.len())),
+        Ok(fit) if !wanted.is_empty() => return Ok(Some(fit.positions(wanted.len()))),
         Ok(_) | Err(_) => {}
     }
     let (name, failed) = (&target.name, &failing.name);
@@ -205,8 +241,7 @@ fn bind_outputs(handler: &Handler, target: &Node, failing: &Node, diagnostics: &
     };
     let error = Diagnostic::error(ids::FALLBACK_MISMATCH, headline, handler.span)
         .mark(target.span, format!("`{name}` gives ({})", show(target.outputs())));
-    diagnostics.push(mark_outputs(error, failing).help(help));
-    None
+    Err(Box::new(mark_outputs(error, failing).help(help)))
 }
 
 fn mark_outputs(diagnostic: Diagnostic, failing: &Node) -> Diagnostic {
@@ -223,21 +258,20 @@ fn check_going_on(program: &Program, handler: &Handler, diagnostics: &mut Diagno
         let error = Diagnostic::error(ids::FALLBACK_MISMATCH, headline, handler.span);
         return diagnostics.push(error.help("write a handler for each node without outputs: `handle error Log => _;`"));
     };
+    let starts_flows = |origin: &Origin| matches!(origin, Origin::Node(application) if application.node == failing);
+    let source = program.sources.iter().find(|source| starts_flows(&source.origin));
     let failing = &program.nodes[failing];
-    if !failing.outputs().is_empty() {
+    if let Some(source) = source {
+        let headline = format!("`{}` is a source, and no flow has begun that could go on when it fails", failing.name);
+        let error = Diagnostic::error(ids::FALLBACK_MISMATCH, headline, handler.span);
+        let error = error.mark(source.span, "it starts flows here".to_owned());
+        diagnostics.push(error.help("write `=> H` without `-> _`: the source is asked for the next flow"));
+    } else if !failing.outputs().is_empty() {
         let headline = format!("`_` gives no values, and `{}` has outputs", failing.name);
         let error = Diagnostic::error(ids::FALLBACK_MISMATCH, headline, handler.span);
         let help = format!("write a handler that gives ({}) to let the flow go on", show(failing.outputs()));
         diagnostics.push(mark_outputs(error, failing).help(help));
     }
-}
-
-/// What a handler node is given: the failing node's inputs, and last the error code where it takes one more.
-fn handler_values(inputs: &[Parameter], wanted: &[Parameter]) -> Vec<Parameter> {
-    let mut values = inputs.to_vec();
-    let takes_code = |last| ErrorPart::of(last) == Some(ErrorPart::Code);
-    values.extend(wanted.last().filter(|last| takes_code(last)).map(|_| ErrorPart::Code.parameter()));
-    values
 }
 
 #[cfg(test)]
@@ -285,6 +319,19 @@ mod tests {
         bound("(text error_node, int y, T *t) => ()", "error_node, in.x, in.t");
         bound("(T *t, text error_text, int error) => ()", "in.t, error_text, error");
         bound("(text error_text, text error_node) => ()", "error_text, error_node");
+    }
+
+    #[test]
+    fn a_handler_of_a_handler_takes_the_code_of_its_own_failure() {
+        let text = "program p\nnode A (int x) => ()\nnode H (int x, int error) => ()\n\
+                    node G (int x, int error, text error_text) => ()\n\
+                    node S (int x) => () {\nflow = %1 A takes (in.x) gives ()\n}\n\
+                    handle error A => node H\nhandle error H => node G\n";
+        let mut program = parse_program(text).unwrap();
+        let mut diagnostics = Diagnostics::new();
+        bind_handlers(&mut program, &mut diagnostics);
+        let printed = print_program(&program);
+        assert!(printed.contains("for H takes (in.x, error, error_text)"), "{printed}");
     }
 
     #[test]
