@@ -59,9 +59,12 @@ impl<'text> Parser<'text, '_> {
     /// Whether the tokens at `position` can start a statement of the program, and none of a body.
     fn looks_like_program_statement(&self, position: usize) -> bool {
         let second = self.token(position + 1).kind;
+        // Before anything else than a word or a text, these words are names of the body: `state[0] = 1;`.
         let starts = match self.spelling(self.token(position)) {
-            "typedef" | "source" | "handle" | "atomic" | "include" | "link" | "use" | "option" | "using" | "record"
-            | "enum" | "state" => second != TokenKind::Equals,
+            "include" | "link" | "use" => matches!(second, TokenKind::Word | TokenKind::Text { .. }),
+            "typedef" | "source" | "handle" | "atomic" | "option" | "using" | "record" | "enum" | "state" => {
+                second == TokenKind::Word
+            }
             _ => false,
         };
         let has_arrow = || {

@@ -67,10 +67,15 @@ impl<'text> Parser<'text, '_> {
         self.fail_foreign(first.span, &headline, help)
     }
 
-    /// Whether a word comes that starts a statement in other languages.
+    /// Whether a word comes that starts a statement in other languages. `match` and `raise` may also be names, as in
+    /// `match > 3`.
     pub(super) fn at_foreign_word(&self) -> bool {
-        let words = ["while", "return", "break", "continue", "switch", "match", "throw", "raise"];
-        self.foreign_assignment().is_some() || self.at(TokenKind::Word) && words.contains(&self.spelling(self.peek()))
+        let is_foreign = match self.spelling(self.peek()) {
+            "while" | "return" | "break" | "continue" | "switch" | "throw" => true,
+            "match" | "raise" => matches!(self.second().kind, TokenKind::OpenParenthesis | TokenKind::Word),
+            _ => false,
+        };
+        is_foreign || self.foreign_assignment().is_some()
     }
 
     /// Whether a loop of C comes, `for (int i = 0; …)`.

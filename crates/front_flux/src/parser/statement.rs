@@ -337,6 +337,12 @@ impl<'text> Parser<'text, '_> {
                 NameOrAny::Name(self.qualified_name("a node or `*`", format_args!("in the handler's path"), help)?)
             });
             let Some(arrow) = self.take(TokenKind::Arrow) else { break };
+            if self.at_word("_") && self.second().kind == TokenKind::Semicolon {
+                self.bump();
+                self.report_wrong_arrow(arrow, "=>", format_args!("before the handler `_`"));
+                let span = self.end_statement(start, "`;`", format_args!("after the handler `_`"), advice::END)?;
+                return Ok(Statement::Handler(Handler { path, target: None, goes_on: true, span }));
+            }
             joint = Some(arrow);
         }
         if let Some(arrow) = joint.filter(|_| self.at(TokenKind::Semicolon))

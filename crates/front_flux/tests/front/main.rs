@@ -9,6 +9,7 @@
     reason = "a test that cannot go on fails"
 )]
 
+mod bodies;
 mod figures;
 mod layout;
 mod mistakes;
