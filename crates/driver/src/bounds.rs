@@ -3,7 +3,7 @@
 
 use crate::FRONTS;
 use flux_front_flick::bounds::{Channel, Held, Process, processes};
-use flux_ir::compute::{Extent, Steps, steps};
+use flux_ir::compute::{Extent, StepCounter, Steps};
 use flux_ir::program::{Body, NodeId, Parameter, Program};
 use flux_ir::types::TypeKind;
 use flux_source::SourceMap;
@@ -50,7 +50,7 @@ pub struct Bounds {
 /// The bounds of a program that is right.
 pub fn bounds(sources: &SourceMap, program: &Program) -> Bounds {
     let mut found = Bounds::default();
-    let mut of_processes = vec![];
+    let (mut of_processes, mut counter) = (vec![], StepCounter::new(program));
     for (id, file) in sources.files() {
         let ending = Path::new(&file.name).extension().and_then(|ending| ending.to_str());
         if ending != Some(FRONTS[1].extension()) {
@@ -58,7 +58,8 @@ pub fn bounds(sources: &SourceMap, program: &Program) -> Bounds {
         }
         let (processes, globals) = processes(id, &file.text, program);
         for process in &processes {
-            found.processes.push(Reader { program, process, globals: &globals }.bounds(&mut of_processes));
+            let mut reader = Reader { program, process, globals: &globals, counter: &mut counter };
+            found.processes.push(reader.bounds(&mut of_processes));
         }
         found.shared.extend(globals.iter().map(|held| bound_of("global", held)));
     }
@@ -71,7 +72,7 @@ pub fn bounds(sources: &SourceMap, program: &Program) -> Bounds {
     for (id, node) in program.nodes.iter().filter(|(_, node)| own(node.name.module())) {
         if let (Body::Computed(_), false) = (&node.body, of_processes.contains(&id)) {
             let inputs: Vec<Extent> = node.inputs().iter().map(|_| Extent::ANY).collect();
-            found.nodes.extend(steps(program, id, &inputs).map(|steps| {
+            found.nodes.extend(counter.steps(id, &inputs).map(|steps| {
                 let what = node.name.to_string();
                 steps_bound(program, what, &steps, "of inputs of any size, such as texts and lists")
             }));
@@ -95,15 +96,16 @@ fn steps_bound(program: &Program, what: String, steps: &Steps, unbounded: &str) 
     Bound { what, most: steps.most, note }
 }
 
-struct Reader<'a> {
-    program: &'a Program,
+struct Reader<'a, 'program> {
+    program: &'program Program,
     process: &'a Process,
     globals: &'a [Held],
+    counter: &'a mut StepCounter<'program>,
 }
 
-impl Reader<'_> {
+impl Reader<'_, '_> {
     /// Of one process; its nodes are added to `known`.
-    fn bounds(&self, known: &mut Vec<NodeId>) -> ProcessBounds {
+    fn bounds(&mut self, known: &mut Vec<NodeId>) -> ProcessBounds {
         let (mut run, mut times) = (vec![], vec![]);
         for channel in &self.process.channels {
             self.channel(channel, known, (&mut run, &mut times));
@@ -127,7 +129,12 @@ impl Reader<'_> {
         self.program.nodes.iter().find(|(_, node)| node.name.own() == own).map(|(id, _)| id)
     }
 
-    fn channel(&self, channel: &Channel, known: &mut Vec<NodeId>, (run, times): (&mut Vec<Bound>, &mut Vec<Bound>)) {
+    fn channel(
+        &mut self,
+        channel: &Channel,
+        known: &mut Vec<NodeId>,
+        (run, times): (&mut Vec<Bound>, &mut Vec<Bound>),
+    ) {
         let name = &channel.name;
         let no_bound = || format!("write `{}`", channel.bounded);
         let kinds = [None].into_iter().chain(channel.events.iter().copied().map(Some));
@@ -145,7 +152,7 @@ impl Reader<'_> {
             known.push(rules);
             let node = &self.program.nodes[rules];
             let inputs: Vec<Extent> = node.inputs().iter().map(|input| self.extent(input)).collect();
-            let Some(steps) = steps(self.program, rules, &inputs) else { continue };
+            let Some(steps) = self.counter.steps(rules, &inputs) else { continue };
             let size = self.extent(message).own;
             let read = if event.is_none() { size } else { Some(0) };
             let all =
@@ -178,11 +185,11 @@ impl Reader<'_> {
     }
 
     /// Of a process that has statements.
-    fn once(&self, rules: NodeId, known: &mut Vec<NodeId>, (run, times): (&mut Vec<Bound>, &mut Vec<Bound>)) {
+    fn once(&mut self, rules: NodeId, known: &mut Vec<NodeId>, (run, times): (&mut Vec<Bound>, &mut Vec<Bound>)) {
         known.push(rules);
         let node = &self.program.nodes[rules];
         let inputs: Vec<Extent> = node.inputs().iter().map(|input| self.extent(input)).collect();
-        let Some(steps) = steps(self.program, rules, &inputs) else { return };
+        let Some(steps) = self.counter.steps(rules, &inputs) else { return };
         let unbounded = self.unbounded(node.inputs());
         times.push(steps_bound(self.program, "its statements".to_owned(), &steps, &unbounded));
         let sends = steps.outputs.last().copied().unwrap_or(Extent::ONE);
@@ -205,7 +212,7 @@ impl Reader<'_> {
     }
 
     /// The next element of each channel; what is ordered by, and what two of one key become.
-    fn fold(&self, known: &mut Vec<NodeId>, (run, times): (&mut Vec<Bound>, &mut Vec<Bound>)) {
+    fn fold(&mut self, known: &mut Vec<NodeId>, (run, times): (&mut Vec<Bound>, &mut Vec<Bound>)) {
         let element = self.node("key").and_then(|node| self.program.nodes[node].inputs().first());
         let size = element.and_then(|element| self.extent(element).own);
         for channel in self.process.channels.iter().filter(|channel| channel.is_array) {
@@ -220,7 +227,7 @@ impl Reader<'_> {
             let Some(node) = self.node(own) else { continue };
             known.push(node);
             let inputs: Vec<Extent> = self.program.nodes[node].inputs().iter().map(|one| self.extent(one)).collect();
-            let found = steps(self.program, node, &inputs);
+            let found = self.counter.steps(node, &inputs);
             times.extend(found.map(|steps| steps_bound(self.program, what.to_owned(), &steps, "a key has any size")));
         }
     }

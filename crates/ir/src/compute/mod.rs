@@ -26,7 +26,7 @@ pub use built_in::MOST;
 pub use calls::{Call, callees_first, calls_of};
 pub use dynamic::{BecomesValue, Dynamic, becomes_value, is_read_from_value};
 pub use evaluate::{Surroundings, evaluate, evaluate_node, evaluate_predicate};
-pub use steps::{Extent, Steps, message_extent, steps};
+pub use steps::{Extent, StepCounter, Steps, message_extent};
 pub use typing::{Mistake, Typing, error_code, integer, real, text};
 pub use value::{Failure, Real, Reason, Value};
 

@@ -3,7 +3,7 @@
 //!
 //! What is computed with is known by its extent alone. A loop is looked at twice, to see what it adds to its variables
 //! each time; what grows faster than that has the most elements that anything may have in a computation ([`MOST`]).
-//! Each body is looked at once for each extent of its inputs, however often it is called, and a loop that is deep in
+//! Each body is looked at once for each extent of its inputs, however many nodes call it, and a loop that is deep in
 //! others once; so the time is polynomial in the size of the program.
 
 use super::{
@@ -55,18 +55,6 @@ pub struct Steps {
     pub calls: BTreeSet<NodeId>,
 }
 
-/// The steps of a node that is computed, for inputs of these extents; none of any other. A message has the extent that
-/// it says itself.
-pub fn steps(program: &Program, node: NodeId, inputs: &[Extent]) -> Option<Steps> {
-    let (Body::Computed(computation), outputs) = (&program.nodes[node].body, program.nodes[node].outputs().len())
-    else {
-        return None;
-    };
-    let mut counter = Counter::new(program);
-    let (most, outputs) = counter.computation(computation, inputs, outputs);
-    Some(Steps { most, outputs, calls: counter.calls })
-}
-
 /// The most bytes of a message.
 pub fn message_extent(program: &Program, id: MessageId) -> Extent {
     Extent::bytes(program.messages[id].most_bytes())
@@ -90,12 +78,18 @@ fn product(one: Option<u64>, other: Option<u64>) -> Option<u64> {
 /// The most steps, and the extents of what is given.
 type Taken = (Option<u64>, Vec<Extent>);
 
-struct Counter<'program> {
+/// Counts the steps of the nodes of a program. One counter for many nodes looks at each body that they call once, not
+/// once for each node.
+#[derive(Debug)]
+pub struct StepCounter<'program> {
     program: &'program Program,
     /// Of the variables of the computation that is looked at.
     extents: Vec<Extent>,
-    calls: BTreeSet<NodeId>,
-    /// How many loops there are around.
+    /// What the computation that is looked at calls itself.
+    callees: BTreeSet<Callable>,
+    /// The functions in C++ that each body calls, itself or through others, as far as it was looked at.
+    functions: HashMap<Callable, BTreeSet<NodeId>>,
+    /// How many loops of the computation that is looked at there are around.
     depth: usize,
     /// What each body takes and gives for these extents of its inputs, as far as it was looked at.
     known: HashMap<(Callable, Vec<Extent>), Taken>,
@@ -105,12 +99,14 @@ struct Counter<'program> {
     looks: BTreeMap<Callable, usize>,
 }
 
-impl<'program> Counter<'program> {
-    fn new(program: &'program Program) -> Self {
+impl<'program> StepCounter<'program> {
+    /// A counter that has looked at nothing yet.
+    pub fn new(program: &'program Program) -> Self {
         Self {
             program,
             extents: vec![],
-            calls: BTreeSet::new(),
+            callees: BTreeSet::new(),
+            functions: HashMap::new(),
             depth: 0,
             known: HashMap::new(),
             given: HashMap::new(),
@@ -118,7 +114,17 @@ impl<'program> Counter<'program> {
         }
     }
 
-    fn computation(&mut self, body: &Computation, inputs: &[Extent], outputs: usize) -> Taken {
+    /// The steps of a node that is computed, for inputs of these extents; none of any other. A message has the extent
+    /// that it says itself.
+    pub fn steps(&mut self, node: NodeId, inputs: &[Extent]) -> Option<Steps> {
+        let node = &self.program.nodes[node];
+        let Body::Computed(computation) = &node.body else { return None };
+        let ((most, outputs), calls) = self.computation(computation, inputs, node.outputs().len());
+        Some(Steps { most, outputs, calls })
+    }
+
+    /// What a body takes and gives, and the functions in C++ that it calls.
+    fn computation(&mut self, body: &Computation, inputs: &[Extent], outputs: usize) -> (Taken, BTreeSet<NodeId>) {
         let typed = body.variables.iter().map(|variable| self.of_type(&variable.ty));
         let mut extents: Vec<Extent> = typed.collect();
         for (extent, (input, variable)) in extents.iter_mut().zip(inputs.iter().zip(&body.variables)) {
@@ -130,13 +136,31 @@ impl<'program> Counter<'program> {
         for extent in extents.iter_mut().skip(inputs.len()) {
             *extent = Extent { own: Some(0), inner: Some(0) };
         }
+        // What is known of a body must not depend on who calls it.
+        let depth = std::mem::take(&mut self.depth);
+        let callees = std::mem::take(&mut self.callees);
         let outside = std::mem::replace(&mut self.extents, extents);
         let mut most = self.block(&body.block);
         if let Some(says) = &body.says {
             most = sum(most, self.expression(says).0);
         }
         let extents = std::mem::replace(&mut self.extents, outside);
-        (most, extents.into_iter().skip(inputs.len()).take(outputs).collect())
+        let callees = std::mem::replace(&mut self.callees, callees);
+        self.depth = depth;
+        ((most, extents.into_iter().skip(inputs.len()).take(outputs).collect()), self.functions_of(callees))
+    }
+
+    /// The functions in C++ among `callees`, and those that the others call, which were all looked at.
+    fn functions_of(&self, callees: BTreeSet<Callable>) -> BTreeSet<NodeId> {
+        let mut all = BTreeSet::new();
+        for callee in callees {
+            match (self.functions.get(&callee), callee) {
+                (Some(functions), _) => all.extend(functions),
+                (None, Callable::Node(node)) => _ = all.insert(node),
+                (None, Callable::Predicate(_)) => {}
+            }
+        }
+        all
     }
 
     /// As far as a type alone says.
@@ -374,34 +398,27 @@ impl<'program> Counter<'program> {
             Callable::Predicate(id) => program.predicates[id].computed().map(|computed| &computed.computation),
             Callable::Node(id) => match &program.nodes[id].body {
                 Body::Computed(computation) => Some(computation),
-                _ => {
-                    self.calls.insert(id);
-                    None
-                }
+                _ => None,
             },
         };
+        self.callees.insert(callee);
         let Some(computation) = computation else { return (most, vec![Extent::ANY; outputs]) };
         let (inside, given) = self.called(callee, computation, inputs, outputs);
         (sum(most, inside), given)
     }
 
     /// What a body takes and gives that is called.
-    fn called(
-        &mut self,
-        callee: Callable,
-        computation: &Computation,
-        mut inputs: Vec<Extent>,
-        outputs: usize,
-    ) -> Taken {
-        if self.looks.get(&callee).is_some_and(|looks| *looks >= MOST_LOOKS) {
-            inputs.fill(Extent::ANY);
+    fn called(&mut self, callee: Callable, computation: &Computation, inputs: Vec<Extent>, outputs: usize) -> Taken {
+        let mut key = (callee, inputs);
+        if !self.known.contains_key(&key) && self.looks.get(&callee).is_some_and(|looks| *looks >= MOST_LOOKS) {
+            key.1.fill(Extent::ANY);
         }
-        let key = (callee, inputs);
         if let Some(known) = self.known.get(&key) {
             return known.clone();
         }
         *self.looks.entry(callee).or_default() += 1;
-        let found = deep(|| self.computation(computation, &key.1, outputs));
+        let (found, functions) = deep(|| self.computation(computation, &key.1, outputs));
+        self.functions.insert(callee, functions);
         self.known.insert(key, found.clone());
         found
     }
@@ -464,11 +481,9 @@ mod tests {
 
     /// How many bodies are looked at for the last node.
     fn looks(program: &Program, input: Extent) -> (usize, Option<u64>) {
-        let last = NodeId::new(program.nodes.len() - 1);
-        let Body::Computed(computation) = &program.nodes[last].body else { return (0, None) };
-        let mut counter = Counter::new(program);
-        let (most, _) = counter.computation(computation, &[input], 1);
-        (counter.looks.values().sum(), most)
+        let mut counter = StepCounter::new(program);
+        let steps = counter.steps(NodeId::new(program.nodes.len() - 1), &[input]);
+        (counter.looks.values().sum(), steps.and_then(|steps| steps.most))
     }
 
     #[test]
@@ -477,6 +492,30 @@ mod tests {
         let program = calls("uint64", 20, (variable, variable));
         assert_eq!(looks(&program, Extent::ONE), (20, Some(8_388_602)));
         assert_eq!(looks(&calls("uint64", 1000, (variable, variable)), Extent::ONE), (1000, Some(u64::MAX)));
+    }
+
+    #[test]
+    fn a_body_is_looked_at_once_however_many_nodes_call_it() {
+        let program = calls("uint64", 50, ("variable:\"uint64\" 0", "variable:\"uint64\" 0"));
+        let mut counter = StepCounter::new(&program);
+        for (id, _) in program.nodes.iter() {
+            assert_eq!(counter.steps(id, &[Extent::ANY]), StepCounter::new(&program).steps(id, &[Extent::ANY]));
+        }
+        assert_eq!(counter.looks.values().sum::<usize>(), 50);
+    }
+
+    #[test]
+    fn each_node_has_the_functions_that_it_calls_through_others() {
+        let mut text = "program p\n\nnode C (uint64 n) => (uint64 m)\n".to_owned();
+        for (name, callee) in [("A", "C"), ("B", "A"), ("D", "B")] {
+            let value = format!("apply:\"uint64\" = {callee}(variable:\"uint64\" 0)");
+            let _ =
+                writeln!(text, "node {name} (uint64 n) => (uint64 m) {{\n  compute {{\n    set #1 = {value}\n  }}\n}}");
+        }
+        let program = parse_program(&text).unwrap();
+        let mut counter = StepCounter::new(&program);
+        let calls = program.nodes.ids().filter_map(|id| Some(counter.steps(id, &[Extent::ANY])?.calls));
+        assert_eq!(calls.collect::<Vec<_>>(), vec![BTreeSet::from([NodeId::new(0)]); 3]);
     }
 
     #[test]
