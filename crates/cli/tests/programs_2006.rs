@@ -6,7 +6,7 @@
 
 mod support;
 
-use std::io::{Read as _, Write as _};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpStream, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -99,11 +99,13 @@ fn a_game_over_udp_with_a_heartbeat() {
             player
         });
         let send = |player: usize, text: &str| players[player].send(text.as_bytes()).unwrap();
-        // Until the server has its socket, what is sent to it is lost.
-        wait_for("an answer", || {
-            let _ = players[0].send(b"J 10 20");
-            players[0].recv(&mut [0; 64]).ok()
+        // Until the server has its socket, the kernel refuses datagrams. Nobody leaves who has not joined.
+        wait_for("the server's socket", || {
+            let _ = players[0].send(b"L");
+            let refused = players[0].recv(&mut [0; 64]).err().map(|error| error.kind());
+            (refused == Some(ErrorKind::WouldBlock)).then_some(())
         });
+        send(0, "J 10 20");
         wait_for_positions(&players[0], "10,20*");
         send(1, "J 30 40");
         wait_for_positions(&players[1], "10,20* 30,40");
