@@ -20,7 +20,8 @@
 namespace channels {
 namespace {
 
-/// The feeds of those who have subscribed, by channels; and the lock that guards them.
+/// The feeds of those who have subscribed, by channels; and the lock that guards them. It also guards what a connection
+/// has subscribed to, and the opening of its feed.
 std::map<std::string, std::vector<std::shared_ptr<flux::feed>>> subscribers;
 constinit flux::lock subscribers_lock;
 
@@ -49,6 +50,13 @@ struct subscriptions {
     }
 };
 
+/// Those of this connection; null if the caller does not own it. The caller has the lock for writing: the first call
+/// makes them, and the branches of a flow share its connection.
+subscriptions *subscriptions_of(flux::connection *connection)
+{
+    return connection == nullptr ? nullptr : connection->state<subscriptions>();
+}
+
 } // namespace
 
 int Deliver()
@@ -63,7 +71,8 @@ int Join(std::size_t backlog, const std::string &channel, const flux::message &r
          flux::connection *&same)
 {
     same = connection;
-    auto *const own = connection == nullptr ? nullptr : connection->state<subscriptions>();
+    const locked_subscribers alone(flux::mode::write);
+    auto *const own = subscriptions_of(connection);
     if (own == nullptr) {
         return EBADF;
     }
@@ -71,7 +80,6 @@ int Join(std::size_t backlog, const std::string &channel, const flux::message &r
     if (!feed->put(reply.wire())) {
         return ECONNRESET;
     }
-    const locked_subscribers alone(flux::mode::write);
     if (std::find(own->channels.begin(), own->channels.end(), channel) == own->channels.end()) {
         subscribers[channel].push_back(feed);
         own->channels.push_back(channel);
@@ -82,11 +90,11 @@ int Join(std::size_t backlog, const std::string &channel, const flux::message &r
 int Unsubscribe(const std::string &channel, flux::connection *connection, flux::connection *&same)
 {
     same = connection;
-    auto *const own = connection == nullptr ? nullptr : connection->state<subscriptions>();
+    const locked_subscribers alone(flux::mode::write);
+    auto *const own = subscriptions_of(connection);
     if (own == nullptr) {
         return EBADF;
     }
-    const locked_subscribers alone(flux::mode::write);
     const auto of = subscribers.find(channel);
     if (std::erase(own->channels, channel) != 0 && of != subscribers.end()) {
         const std::shared_ptr<flux::feed> feed = connection->open_feed(0);
@@ -101,11 +109,11 @@ int Unsubscribe(const std::string &channel, flux::connection *connection, flux::
 int Subscriptions(flux::connection *connection, flux::connection *&same, std::vector<std::string> &channels)
 {
     same = connection;
-    auto *const own = connection == nullptr ? nullptr : connection->state<subscriptions>();
+    const locked_subscribers alone(flux::mode::write);
+    const auto *const own = subscriptions_of(connection);
     if (own == nullptr) {
         return EBADF;
     }
-    const locked_subscribers shared(flux::mode::read);
     channels = own->channels;
     return 0;
 }

@@ -162,6 +162,11 @@ int Take(const http::request &request, flux::message &reply, flux::connection *&
     return connection != nullptr ? 0 : EPROTO;
 }
 
+int Drop(flux::connection *)
+{
+    return 0;
+}
+
 int Call(const http::request &request, const files::file &file, const std::string &, std::string &content)
 {
     return call_all(request, file, "one", content);

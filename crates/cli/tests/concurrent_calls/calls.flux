@@ -1,7 +1,7 @@
 // Two plain nodes that call the functions of standard modules from C++, many times, while other flows do the same.
 //
-// A client that joins gets what is published. Another client's request runs `Call` or `CallToo`. Lines are echoed, for
-// the calls of servers.
+// A client that joins gets what is published. The branches of its flow share a connection. Another client's request
+// runs `Call` or `CallToo`. Lines are echoed, for the calls of servers.
 use std.http;
 use std.files;
 use std.channels;
@@ -28,7 +28,8 @@ Repeat (line message) => (line reply) { reply = message; };
 
 source http.Listen(listen) => Serve;
 Serve (http.request request, text path) => ();
-Serve:[_, joins] = Take -> channels.Subscribe("news") -> tcp.Return;
+Serve:[_, joins] = Take -> (channels.Subscribe("news") & channels.Subscribe("more") -> Drop & Leave) -> tcp.Return;
+Leave = channels.Unsubscribe("more") -> channels.Subscriptions -> Drop;
 Serve:[_, _] = One -> asked.upsert -> files.Find(root, "calls.flux") -> Ask -> http.SendText(200, "text/plain");
 Ask (http.request request, files::file file, text path) => (text content);
 Ask:[_, _, first] = Call;
@@ -40,5 +41,6 @@ typedef first (text path) { path == "/first" };
 
 One (text path) => (uint64 count) { count = uint64(length(path)); };
 Take (http.request request) => (flux::message reply, flux::connection *connection);
+Drop (flux::connection *connection) => ();
 Call (http.request request, files::file file, text path) => (text content);
 CallToo (http.request request, files::file file, text path) => (text content);
