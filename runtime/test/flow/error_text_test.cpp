@@ -36,6 +36,22 @@ TEST(ErrorText, ATextIsThereUntilTheNextFailure)
     EXPECT_EQ(text.copy(), "");
 }
 
+TEST(ErrorText, ANewFlowHasNone)
+{
+    flux::error_text text;
+    text.keep("one");
+    text.fail();
+    text.begin();
+    EXPECT_EQ(text.copy(), "");
+    text.keep("two");
+    text.begin();
+    text.fail();
+    EXPECT_EQ(text.copy(), "");
+    text.keep("three");
+    text.fail();
+    EXPECT_EQ(text.copy(), "three");
+}
+
 TEST(ErrorText, AnEmptyTextReplacesAnother)
 {
     flux::error_text text;

@@ -29,6 +29,15 @@ class error_text
         }
     }
 
+    /// A new flow begins: it has no text.
+    void begin() noexcept
+    {
+        if (text_ != nullptr) [[unlikely]] {
+            text_.reset();
+            is_next_ = false;
+        }
+    }
+
     /// The text; empty if the failure came without one. Throws `std::bad_alloc`.
     std::string copy() const;
 
