@@ -4,7 +4,7 @@ use super::Resolver;
 use super::body::{BodyResolver, Reported};
 use crate::body::{FailCode, Form, Value};
 use crate::ids;
-use crate::syntax::{self, QualifiedName, Statement};
+use crate::syntax::{self, QualifiedName, Statement, TestedBy, Typedef};
 use flux_diagnostic::{Diagnostic, nearest};
 use flux_ir::error_code::{Code, CodeName, Errno, ErrorCode};
 use flux_source::Span;
@@ -14,8 +14,10 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
     /// The names of error codes.
     pub(super) fn declare_codes(&mut self) {
         let syntax = self.syntax;
-        // What shares the names of C++ with it.
-        let others: HashMap<&str, Span> = syntax.statements.iter().filter_map(named_in_cpp).collect();
+        // What shares the names of C++ with it. A name of another module is in another namespace.
+        let statements = || syntax.statements.iter();
+        let others = statements().filter_map(function_named).chain(statements().filter_map(declared_in_cpp));
+        let others: HashMap<_, Span> = others.map(|name| (name.parts(), name.span)).collect();
         for statement in &syntax.statements {
             let Statement::ErrorCode(code) = statement else { continue };
             self.check_function(&code.name);
@@ -23,7 +25,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
             let (module, own) = code.name.parts();
             let first = self.scope.code(module, own).map(|id| self.scope.program.codes[id].span);
             let first = first.or_else(|| self.scope.option(module, own).map(|id| self.scope.option_name(id)));
-            let first = first.or_else(|| others.get(own).copied());
+            let first = first.or_else(|| others.get(&(module, own)).copied());
             if let Some(first) = first {
                 let headline = format!("the error code `{}` has the name of something else", code.name);
                 let error = Diagnostic::error(ids::DUPLICATE_CODE, headline, code.name.span);
@@ -91,16 +93,25 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
     }
 }
 
-/// The name of what is a function or a type in C++, and where it stands.
-fn named_in_cpp<'syntax>(statement: &'syntax Statement<'_>) -> Option<(&'syntax str, Span)> {
-    let name = match statement {
-        Statement::Declaration(declaration) => &declaration.name,
-        Statement::Flow(flow) => &flow.node,
-        Statement::Type(declared) => &declared.name,
-        Statement::Unit(unit) => &unit.name,
-        _ => return None,
-    };
-    Some((&*name.own, name.span))
+/// The name of what is declared here, and is a function or a type in C++.
+fn declared_in_cpp<'syntax>(statement: &'syntax Statement<'syntax>) -> Option<&'syntax QualifiedName<'syntax>> {
+    match statement {
+        Statement::Declaration(declaration) => Some(&declaration.name),
+        Statement::Flow(flow) => Some(&flow.node),
+        Statement::Type(declared) => Some(&declared.name),
+        Statement::Unit(unit) => Some(&unit.name),
+        _ => None,
+    }
+}
+
+/// The name of the C++ function that a statement names without a declaration.
+fn function_named<'syntax>(statement: &'syntax Statement<'syntax>) -> Option<&'syntax QualifiedName<'syntax>> {
+    match statement {
+        Statement::Typedef(Typedef { tested_by: TestedBy::Function(function), .. }) => Some(function),
+        Statement::Source(source) => source.session.as_ref(),
+        Statement::Handler(handler) => handler.target.as_ref(),
+        _ => None,
+    }
 }
 
 impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {

@@ -97,6 +97,8 @@ const SINGLE: &[(&str, &str)] = &[
     ("handle error A = B; A = ;", "wrong-arrow"),
     ("handle error A -> B; A = ;", "wrong-arrow"),
     ("handle error A -> B -> C; A = B;", "wrong-arrow"),
+    ("handle error A -> _; A = ;", "wrong-arrow"),
+    ("handle error A -> B -> _; A = B;", "wrong-arrow"),
     ("handle error A => *; A = ;", "unexpected-token"),
     ("handle error A => _ -> B; A = ;", "unexpected-token"),
     ("handle error A => B -> C -> _; A = ;", "unexpected-token"),
