@@ -68,7 +68,8 @@ const LANGUAGES: [Language; 3] = [
     },
 ];
 
-/// Tests whose subject is the call itself; the kernel of tests, which has it; and a table for people, which judges nothing.
+/// Tests whose subject is the call itself; the kernel of tests, which has it; and a table for people, which judges
+/// nothing.
 const SUBJECTS: [(&str, &str); 7] = [
     ("bench/blocking/blocking.py", "time.perf_counter"),
     ("runtime/test/calls/fiber_locks_test.cpp", ".wait_for("),
