@@ -84,6 +84,11 @@ fn state() {
 }
 
 #[test]
+fn what_handlers_know_of_failures() {
+    page("failures");
+}
+
+#[test]
 fn steps_with_deadlines() {
     page("deadlines");
 }
