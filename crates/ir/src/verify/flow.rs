@@ -218,10 +218,9 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// Whether some handler of the node that is called says `_`. A source that fails has no flow that could go on.
+    /// Whether some handler of the node that is called says `_`.
     fn may_go_on(&self, callee: &Callee) -> bool {
         let node = match callee {
-            _ if matches!(self.function.role, Role::Produce(_)) => None,
             Callee::Node(node) => Some(*node),
             Callee::Function(function) => self.flow.functions.find(*function).and_then(Function::node),
             Callee::Fork(_) | Callee::Each(_) | Callee::External { .. } => None,

@@ -228,7 +228,7 @@ fn text_that_is_no_computation_is_refused() {
     ] {
         assert!(parse_program(&COMPUTED.replace(old, new)).is_err(), "{new}");
     }
-    let deep = format!("{}none:\"optional<bool>\"{}", "not:\"bool\"(".repeat(1000), ")".repeat(1000));
+    let deep = format!("{}none:\"optional<bool>\"{}", "not:\"bool\"(".repeat(17_000), ")".repeat(17_000));
     assert!(parse_program(&COMPUTED.replace("truth:\"bool\" true", &deep)).is_err());
 }
 
