@@ -53,9 +53,9 @@ fuzz: cargo packages-test
 	@FLUX_MESSAGES=$(or $(FUZZ_MESSAGES),1000000) cargo test --release --package flux_message nearly_right
 	@FLUX_MESSAGES=$$(($(or $(FUZZ_MESSAGES),1000000) / 100)) FLUX_MESSAGES_SEED=$$(date +%s) \
 	    cargo test --release --package flux_back_cpp --test messages
-	@FUZZ_MINUTES=$(or $(FUZZ_MINUTES),10) cargo test --release --package flux-lang --test web -- --ignored --test-threads 1 fuzz_
-	@FUZZ_MINUTES=$(or $(FUZZ_MINUTES),10) cargo test --release --package flux-lang --test admin_fuzz -- --ignored fuzz_
-	@FUZZ_MINUTES=$(or $(FUZZ_MINUTES),10) cargo test --release --package flux-lang --test flick_services -- --ignored fuzz_
+	@FUZZ_MINUTES=$(or $(FUZZ_MINUTES),10) cargo test --release --package flux-lang --test command -- --ignored --test-threads 1 web::fuzz_
+	@FUZZ_MINUTES=$(or $(FUZZ_MINUTES),10) cargo test --release --package flux-lang --test command -- --ignored admin_fuzz::fuzz_
+	@FUZZ_MINUTES=$(or $(FUZZ_MINUTES),10) cargo test --release --package flux-lang --test command -- --ignored flick_services::fuzz_
 
 ## make captures  records anew what real clients and servers say to each other, for the tests of messages
 captures:

@@ -18,8 +18,9 @@ use flux_ir::program::{Constraint, ConstraintId, Scope};
 
 /// The whole file.
 pub fn unit(context: &Context<'_>) -> Vec<Declaration> {
-    let mut unit = vec![Declaration::Comment(context.banner(None))];
-    let support = [
+    // The header of the runtime comes first: GCC takes a precompiled header only there.
+    let mut unit = vec![
+        Declaration::Comment(context.banner(None)),
         Declaration::SystemInclude(contract::HEADER.spelling.to_owned()),
         directive(format!("if {} != {}", contract::VERSION.spelling, contract::SUPPORT_VERSION)),
         directive(format!("error \"{VERSIONS_DIFFER}\"")),
@@ -29,13 +30,11 @@ pub fn unit(context: &Context<'_>) -> Vec<Declaration> {
     let own = Declaration::Include(context.header_name());
     if context.options.interface_2006.is_some() {
         // The headers of that time come last: what they define could be words of the others.
-        unit.extend(support);
         unit.extend([Declaration::SystemInclude(contract::STD_2006.spelling.to_owned()), own]);
         unit.extend(OF_2006.map(|name| directive(format!("undef {name}"))));
         unit.push(Declaration::Blank);
     } else {
         unit.extend([own, Declaration::Blank]);
-        unit.extend(support);
         let headers = headers(context);
         unit.extend(headers.iter().map(|header| Declaration::SystemInclude(header.spelling.to_owned())));
         unit.extend((!headers.is_empty()).then_some(Declaration::Blank));

@@ -1,11 +1,8 @@
 //! The admin interface of a server, under everything that can run flows: what its pages tell, as Prometheus reads it
 //! and as a browser draws it, and that it is there from the first moment of a server to the last.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
-#![allow(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::{RUNTIMES, Server, text, wait_for};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 use serde_json::Value;
@@ -15,7 +12,6 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::sync::{Arc, OnceLock, RwLock};
-use support::{RUNTIMES, Server, text, wait_for};
 
 /// The server, built once.
 fn words() -> &'static Path {

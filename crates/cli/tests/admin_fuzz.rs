@@ -1,16 +1,12 @@
 //! Wild requests to the admin interface of a server, over its socket: changed, cut, too long, several at once, made for
 //! other sites. Each answer is well formed or none, none is a server's fault, and the server goes on.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::{LIMIT, Server, text, wait_for};
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{LIMIT, Server, text, wait_for};
 
 const PAGES: [&str; 11] = [
     "/graph",

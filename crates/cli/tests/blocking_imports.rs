@@ -1,13 +1,9 @@
 //! `flux doctor` on what was built: it names the functions that make calls which block and cannot be caught.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it compiles")]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::{flux, text};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{flux, text};
 
 const NODES: &str = "
 #include <cstdio>

@@ -1,14 +1,10 @@
 //! What only a built server shows of calls that are caught: from libraries that would hide them, in the child of a
 //! fork, and where the way of linking takes them away.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and runs them")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::text;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use support::text;
 
 const PROGRAM: &str = "
 include \"string\";

@@ -1,11 +1,7 @@
 //! The CMake package: a project finds it, builds servers with and without a sanitizer, builds again what has changed
 //! and nothing else, and is told what is wrong with a program.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds a project and runs its server")]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

@@ -1,21 +1,11 @@
 //! `std.compress`: files and responses in the codings that clients accept (RFC 9110, 12.5.3), as curl decodes them.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    reason = "a test that cannot go on fails"
-)]
-
-mod support;
-
+use crate::support;
+use crate::support::{Server, text};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
-use support::{Server, text};
 
 /// A head in small letters, and a content.
 struct Answer {
@@ -81,7 +71,7 @@ fn contents_come_in_the_codings_that_clients_accept() {
     for runtime in runtimes {
         let server = Server::listening(Command::new(&program).arg("--root").arg(&root).args(runtime));
         for path in ["/page.html", "/large.txt"] {
-            let plain = fs::read(root.join(&path[1..])).unwrap();
+            let plain = fs::read(root.join(path.trim_start_matches('/'))).unwrap();
             for coding in ["gzip", "br", "zstd", "identity"] {
                 assert!(decoded(&server, path, coding) == plain, "{runtime:?} {path} {coding}");
             }

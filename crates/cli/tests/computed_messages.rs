@@ -1,15 +1,11 @@
 //! A server whose bodies read and make messages, without a line of C++, from its text to the bytes that it answers,
 //! under everything that can run flows.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::{LIMIT, Server};
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
 use std::process::Command;
-use support::{LIMIT, Server};
 
 /// A message of memcached's binary protocol without extras and without a key.
 fn command(magic: u8, opcode: u8, status: u16, opaque: u32, value: &str) -> Vec<u8> {

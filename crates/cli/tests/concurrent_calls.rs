@@ -2,16 +2,11 @@
 //! its own node has, and one that belongs to sources refuses. Under the thread sanitizer, and everything that can run
 //! flows.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds a server and talks to it")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support::{RUNTIMES, Server, flux, folder, free_port, is_asked_for, text, wait_for};
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{RUNTIMES, Server, flux, folder, free_port, is_asked_for, text, wait_for};
 
 /// How many clients ask at once, and how many get what is published.
 const CLIENTS: usize = 4;

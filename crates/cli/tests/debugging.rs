@@ -1,18 +1,14 @@
 //! A debugger in a server: it stops in nodes by their own names, steps from one to the next through generated code
 //! alone, and finds every source on the way. gdb is driven through its machine interface ("Debugging with GDB", MI).
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds a server and starts a debugger")]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::{LIMIT, free_port, wait_for};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, channel};
-use support::{LIMIT, free_port, wait_for};
 
 /// More steps than there are lines between two nodes.
 const STEPS: usize = 40;

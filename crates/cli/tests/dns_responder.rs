@@ -1,14 +1,10 @@
 //! `examples/dns` beside nsd, which has the same file of a zone: the same answers, as dnspython and `dig` read them.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::{RUNTIMES, Server, text, wait_for};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-use support::{RUNTIMES, Server, text, wait_for};
 
 fn example() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/dns").canonicalize().unwrap()

@@ -1,16 +1,7 @@
 //! The small servers of `examples/`, under everything that can run flows: the same answers, and the same paths counted.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on fails"
-)]
-
-mod support;
-
+use crate::support;
+use crate::support::{Server, wait_for};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
@@ -19,7 +10,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use support::{Server, wait_for};
 
 /// What runs the flows.
 const RUNTIMES: [&[&str]; 6] = [

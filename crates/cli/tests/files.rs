@@ -1,18 +1,14 @@
 //! `std.files` in a server, under everything that can run flows: which files it gives, that nothing outside of the
 //! folder is given, and that it sees when a file has changed.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::{RUNTIMES, Server, text};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use support::{RUNTIMES, Server, text};
 
 /// The server, built once: it tells of a file what there is, and sends it.
 fn found() -> &'static Path {

@@ -1,18 +1,14 @@
 //! FLICK through the command: what it checks and lays out, and the services of `examples` between real clients and real
 //! servers, on event loops with both kinds of I/O.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
-#![allow(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::memcached::{self, NO_OPERATION, opaque_of, request};
+use crate::support::{Server, flux, folder, free_port, text};
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-use support::memcached::{self, NO_OPERATION, opaque_of, request};
-use support::{Server, flux, folder, free_port, text};
 
 /// Both kinds of I/O; processes run on event loops alone.
 const LOOPS: [&[&str]; 2] = [&["--flux-workers=2", "--flux-io=reactor"], &["--flux-workers=2", "--flux-io=proactor"]];

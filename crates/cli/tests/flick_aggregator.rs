@@ -1,11 +1,8 @@
 //! Aggregators on several event loops: clients that make a run together are on one loop, and runs are on all of them;
 //! whatever their clients do, and while the server ends. With both kinds of I/O, and under the thread sanitizer.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
-#![allow(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::{Server, folder, free_port, is_asked_for, wait_for};
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -13,7 +10,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::time::Duration;
-use support::{Server, folder, free_port, is_asked_for, wait_for};
 
 const LOOPS: [&[&str]; 4] = [
     &["--flux-workers=2", "--flux-io=reactor"],

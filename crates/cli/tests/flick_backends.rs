@@ -2,20 +2,16 @@
 //! asked again, and limits. The proxy for memcached is before servers that speak its protocol, count who connects, and
 //! fail when they are told to; on event loops with both kinds of I/O.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
-#![allow(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::backend::Backend;
+use crate::support::memcached::{self, opaque_of, request};
+use crate::support::proxy::{self, GET, LOOPS, QUIET_GET, SET, ask, ask_once, start};
+use crate::support::{Server, folder, sanitized, text, wait_for, worlds};
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use support::backend::Backend;
-use support::memcached::{self, opaque_of, request};
-use support::proxy::{self, GET, LOOPS, QUIET_GET, SET, ask, ask_once, start};
-use support::{Server, folder, sanitized, text, wait_for, worlds};
 
 /// The proxy, built once, with its peers in simulated worlds.
 fn program() -> &'static Path {

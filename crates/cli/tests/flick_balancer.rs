@@ -1,19 +1,15 @@
 //! The load balancers of `examples/balancer` that choose by more than a hash, before HTTP servers that count who asks
 //! them, are slow and fall when they are told to; on event loops with both kinds of I/O.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
-#![allow(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::backend::{Backend, State};
+use crate::support::{LIMIT, Server, folder, free_port, text, wait_for};
 use rustix::net::{AddressFamily, SocketType, bind, connect, ipproto, socket, sockopt};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddrV4, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-use support::backend::{Backend, State};
-use support::{LIMIT, Server, folder, free_port, text, wait_for};
 
 /// Both kinds of I/O, on one loop: each counts for itself.
 const LOOPS: [&[&str]; 2] = [&["--flux-workers=1", "--flux-io=reactor"], &["--flux-workers=1", "--flux-io=proactor"]];

@@ -1,13 +1,8 @@
 //! What the command does with programs in FLICK besides building them: bounds, layout, missing functions, pictures, and
 //! a new program.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it runs the command")]
-#![allow(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support::{flux, folder, text};
 use std::path::Path;
-use support::{flux, folder, text};
 
 const COUNT: &str = "\
 type kv : record

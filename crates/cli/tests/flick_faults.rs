@@ -1,17 +1,13 @@
 //! Rules of FLICK for what goes wrong with channels, in a server between real clients and servers that fail in each
 //! way, on event loops with both kinds of I/O.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::{Server, flux, folder, sanitized, text};
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
-use support::{Server, flux, folder, sanitized, text};
 
 const LOOPS: [&str; 2] = ["--flux-io=reactor", "--flux-io=proactor"];
 

@@ -1,11 +1,10 @@
 //! The services of FLICK beyond what `flick.rs` has of them: Hadoop's word count, with recordings of Hadoop itself;
 //! consistent hashing; connections that are full both ways; and changed messages by chance.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
-#![allow(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::hadoop::{MAPPERS, REDUCER};
+use crate::support::memcached::{self, NO_OPERATION, opaque_of, request};
+use crate::support::{Server, sanitized, text};
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -13,9 +12,6 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use support::hadoop::{MAPPERS, REDUCER};
-use support::memcached::{self, NO_OPERATION, opaque_of, request};
-use support::{Server, sanitized, text};
 
 /// Both kinds of I/O; processes run on event loops alone.
 const LOOPS: [&[&str]; 2] = [&["--flux-workers=2", "--flux-io=reactor"], &["--flux-workers=2", "--flux-io=proactor"]];

@@ -1,21 +1,19 @@
 //! Connections to servers that all runs of a process share: nobody gets what is another's, whoever leaves, is slow, or
 //! ends; on event loops with both kinds of I/O, and under the sanitizers.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
-#![allow(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::backend::Backend;
+use crate::support::proxy::{
+    self, GET, LOOPS, QUIET_GET, SET, ask, ask_once, request_for, start_echo, value_for, value_of,
+};
+use crate::support::sockets::wait_until_sent;
+use crate::support::{Server, flux, folder, text, wait_for};
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use support::backend::Backend;
-use support::proxy::{self, GET, LOOPS, QUIET_GET, SET, ask, ask_once, request_for, start_echo, value_for, value_of};
-use support::sockets::wait_until_sent;
-use support::{Server, flux, folder, text, wait_for};
 
 fn program() -> &'static Path {
     static ONCE: OnceLock<PathBuf> = OnceLock::new();

@@ -2,14 +2,9 @@
 //! fails and without: nobody is forgotten, and each reply goes to who has asked, in its place. Tens of thousands of
 //! worlds take minutes, which found most of what was wrong with how runs wait for one another.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and runs them")]
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support::{flux, folder, sanitized, text, worlds};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{flux, folder, sanitized, text, worlds};
 
 /// What binds the servers; and whether, as connections are neither lent nor many, runs that wait for each other's may
 /// be refused one.

@@ -1,8 +1,5 @@
 //! `flux fmt`, through the command: what it changes, what it leaves alone, and what it says.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it starts the command on files")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

@@ -1,15 +1,11 @@
 //! The harness of the tests themselves (`tests/support`): ports, logs of failing tests, idle servers and stalls.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it starts processes")]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::{Server, free_port, text, wait_for};
 use rustix::fs::{FlockOperation, flock};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::process::{Command, Output};
-use support::{Server, free_port, text, wait_for};
 
 #[test]
 fn a_port_belongs_to_one_program() {
@@ -46,11 +42,14 @@ fn fails() {
 
 #[test]
 fn a_failing_test_prints_the_log_and_the_command_that_repeats_it() {
-    let output = run("fails", Some("17"));
+    let output = run("harness::fails", Some("17"));
     let said = text(&output.stdout) + &text(&output.stderr);
     assert!(!output.status.success() && said.contains("after 7 bytes"), "{said}");
     assert!(said.contains("echo logged >&2; exec tail -f /dev/null\":\nlogged\n"), "{said}");
-    assert!(said.contains("FLUX_TEST_STALLS=17 cargo test -p flux-lang --test harness -- --exact fails\n"), "{said}");
+    assert!(
+        said.contains("FLUX_TEST_STALLS=17 cargo test -p flux-lang --test command -- --exact harness::fails\n"),
+        "{said}"
+    );
 }
 
 /// The state of a process, as `proc_pid_stat(5)` names it.
@@ -77,8 +76,8 @@ fn is_stalled() {
 
 #[test]
 fn a_server_is_stalled_if_the_environment_asks_for_it() {
-    let output = run("is_stalled", Some("1"));
+    let output = run("harness::is_stalled", Some("1"));
     assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
-    let output = run("fails", None);
+    let output = run("harness::fails", None);
     assert!(!text(&output.stdout).contains("FLUX_TEST_STALLS"), "{}", text(&output.stdout));
 }

@@ -1,16 +1,12 @@
 //! A node that holds its event loop holds up none of those who come meanwhile: the other loop serves them. The nodes
 //! here hold theirs in a system call that is not caught, until the test lets them go.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::{Server, flux, text};
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{Server, flux, text};
 
 const PROGRAM: &str = "
 use std.tcp;

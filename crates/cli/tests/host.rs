@@ -1,25 +1,15 @@
 //! Several programs in one process: they are loaded, replaced while clients come without a pause, bounded and unloaded,
 //! and what cannot be done is said and changes nothing.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
-#![allow(
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::expect_used,
-    reason = "a test that cannot go on fails"
-)]
-
-mod support;
-
+use crate::support;
+use crate::support::hadoop::{MAPPERS, REDUCER};
+use crate::support::{LIMIT, Server, flux, free_port, text, wait_for};
 use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use support::hadoop::{MAPPERS, REDUCER};
-use support::{LIMIT, Server, flux, free_port, text, wait_for};
 
 /// Sends back what it is sent.
 const ECHO: &str = "use std.tcp;

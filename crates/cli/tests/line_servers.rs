@@ -1,18 +1,14 @@
 //! The servers of `examples/` that talk in lines, under everything that can run flows: what they answer, and that
 //! clients who are slow hold up nobody else.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::{LIMIT, RUNTIMES, Server};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use support::{LIMIT, RUNTIMES, Server};
 
 /// More than a pool has threads.
 const SLOW_CLIENTS: usize = 20;

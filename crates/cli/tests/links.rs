@@ -1,13 +1,9 @@
 //! Libraries that programs and modules name: found, missing, and asked for by the doctor.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds a program and runs its server")]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::{flux, text};
 use std::path::Path;
 use std::process::Command;
-use support::{flux, text};
 
 /// A program whose module links the library that the runtime needs, too: it is on every machine that builds servers.
 /// pkg-config knows it as `liburing`. Of the C library there is a part that pkg-config does not know.

@@ -1,16 +1,12 @@
 //! Listing 2 of the FLICK paper, as printed, compiled: real traffic of memcached is read and made anew, byte for byte,
 //! as it was recorded, and live between clients of libmemcached and memcached.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::{LIMIT, RUNTIMES, Server, text, wait_for};
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{LIMIT, RUNTIMES, Server, text, wait_for};
 
 const CAPTURES: [&[u8]; 2] = [
     include_bytes!("../../message/tests/captures/memcached.request"),

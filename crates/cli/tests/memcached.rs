@@ -1,18 +1,14 @@
 //! `examples/memcached` beside memcached itself: the same requests, byte for byte the same replies; for the clients of
 //! libmemcached, and for their test of what a memcached is to do.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
-#![allow(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::memcached::{self, NO_OPERATION, opaque_of, reply, request};
+use crate::support::{RUNTIMES, Server, text};
 use std::io::Write as _;
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
-use support::memcached::{self, NO_OPERATION, opaque_of, reply, request};
-use support::{RUNTIMES, Server, text};
 
 /// The server of the example.
 fn cache() -> &'static Path {

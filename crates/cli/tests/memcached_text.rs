@@ -1,17 +1,13 @@
 //! The proxy of `examples/memcached_proxy` for the text protocol, beside memcached itself: the same requests, byte for
 //! byte the same replies, before one server or several; for pymemcache and the clients of libmemcached.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
-#![allow(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::{Server, folder, memcached, text};
 use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-use support::{Server, folder, memcached, text};
 
 const LOOPS: [&[&str]; 2] = [&["--flux-workers=1", "--flux-io=reactor"], &["--flux-workers=2", "--flux-io=proactor"]];
 

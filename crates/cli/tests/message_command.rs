@@ -1,8 +1,5 @@
 //! `flux message`, through the command: what it prints of bytes, and what it says of bytes that are no message.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it starts the command")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 

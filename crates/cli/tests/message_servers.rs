@@ -1,17 +1,13 @@
 //! Servers whose flows begin with messages, under everything that can run flows: what they answer, what clients cost
 //! that are slow, and what becomes of those who send what is no message.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::{LIMIT, RUNTIMES, Server, text, wait_for};
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpStream, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-use support::{LIMIT, RUNTIMES, Server, text, wait_for};
 
 /// The server, built once.
 fn notes() -> &'static Path {

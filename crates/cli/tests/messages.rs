@@ -1,12 +1,8 @@
 //! What the C++ compiler and the linker find, told in the program's terms.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::{flux, text};
 use std::path::{Path, PathBuf};
-use support::{flux, text};
 
 const PROGRAM: &str = "Make () => (int number);\nsource Make => Use;\nUse (int number) => ();\n";
 const MAKE: &str = "int Make(Make_out *out)\n{\n    out->number = 42;\n    return 0;\n}\n";

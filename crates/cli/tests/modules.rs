@@ -1,17 +1,13 @@
 //! Servers made of modules: the example built and asked for pages, what its options refuse, and the functions that a
 //! module lacks.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::{Server, flux, text};
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-use support::{Server, flux, text};
 
 /// A folder of its own for each test.
 fn folder(name: &str) -> PathBuf {

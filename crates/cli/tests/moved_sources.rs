@@ -1,12 +1,8 @@
 //! A build folder is used again for a project that has moved. And where make itself cannot go on, what it says is
 //! shown: nobody else does.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds a server")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
-use support::{flux, text};
+use crate::support;
+use crate::support::{flux, text};
 
 const PROGRAM: &str = "Make () => (int number);\nsource Make => Use;\nUse (int number) => ();\n";
 

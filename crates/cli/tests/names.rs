@@ -1,23 +1,13 @@
 //! Servers that find others by their names, `std.dns`, under everything that can run flows: against a name server of
 //! the test's own.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on fails"
-)]
-
-mod support;
-
+use crate::support;
+use crate::support::{RUNTIMES, Server, flux, text};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-use support::{RUNTIMES, Server, flux, text};
 
 /// The server, built once.
 fn names() -> &'static Path {

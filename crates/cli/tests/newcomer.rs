@@ -1,16 +1,12 @@
 //! What a newcomer does first: asks whether all is there, makes a server, runs it, talks to it, adds a node, and has
 //! the function written that is missing.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::{Server, flux};
 use serde_json::Value;
 use std::io::BufRead as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use support::{Server, flux};
 
 /// A folder of its own for each test.
 fn folder(name: &str) -> PathBuf {

@@ -1,13 +1,9 @@
 //! A node that asks for a stack has it, on every runtime, and the report says how much of it was used.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and runs them")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::{RUNTIMES, flux, text};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use support::{RUNTIMES, flux, text};
 
 const PROGRAM: &str = "
 option depth : int = 0; // how many frames of 4 KiB

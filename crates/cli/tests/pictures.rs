@@ -1,8 +1,5 @@
 //! Pictures of a program as large as a real server's: whatever is in the program is in the picture, in every form.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it runs the command")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use std::path::Path;
 use std::process::Command;
 

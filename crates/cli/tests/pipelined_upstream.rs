@@ -1,18 +1,14 @@
 //! Commands of many clients that go to redis-server over two connections, pipelined, under everything that can run
 //! flows: each client has its own replies.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::{RUNTIMES, Server, text};
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use support::{RUNTIMES, Server, text};
 
 const CLIENTS: usize = 24;
 const COMMANDS: usize = 200;

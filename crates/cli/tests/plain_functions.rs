@@ -1,15 +1,11 @@
 //! A server of plain functions, every way in which one may take and give: built by both compilers, run, and asked for
 //! what is missing.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and runs them")]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::{Server, flux};
 use std::io::BufRead as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use support::{Server, flux};
 
 fn folder(name: &str) -> PathBuf {
     let folder = support::folder("plain_functions", name);

@@ -1,16 +1,12 @@
 //! Programs as they were written for the compiler of 2006, which `flux build` builds as they are: each in the folder
 //! `programs_2006`, built here, run under all strategies, and talked to.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::{Server, flux, free_port, text, wait_for};
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpStream, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use support::{Server, flux, free_port, text, wait_for};
 
 const STRATEGIES: [&str; 3] = ["thread", "pool", "event"];
 

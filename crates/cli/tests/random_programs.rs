@@ -4,17 +4,8 @@
 //! FLUX_RANDOM_SEED is the first seed tried and FLUX_RANDOM_PROGRAMS how many programs are run. Seeds whose programs
 //! have few paths are passed over. A failure names the seed, and leaves the program in its folder.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and runs them")]
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on fails"
-)]
-
-mod support;
-
+use crate::support;
+use crate::support::Server;
 use flux_ir::flow::{Callee, Function};
 use flux_random_program::model::{Body, Mode, Node};
 use flux_random_program::{Counts, Exit, Label, RandomProgram, Run, Shape, generate};
@@ -25,7 +16,6 @@ use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use support::Server;
 
 /// Flows of each run.
 const FLOWS: u32 = 5000;
@@ -389,7 +379,7 @@ impl<'a> Test<'a> {
         let (name, seed, folder) = (self.name, self.program.seed, self.folder.display());
         panic!(
             "seed {seed} {}\n{what}\nthe program is in {folder}; try again:\n    \
-             FLUX_RANDOM_SEED={seed} FLUX_RANDOM_PROGRAMS=1 cargo test -p flux-lang --test random_programs {name}",
+             FLUX_RANDOM_SEED={seed} FLUX_RANDOM_PROGRAMS=1 cargo test -p flux-lang --test command {name}",
             options.join(" "),
         )
     }

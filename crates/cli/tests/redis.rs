@@ -1,16 +1,12 @@
 //! `examples/redis` beside redis-server, for the clients that there are: the same replies, byte for byte, under
 //! everything that can run flows.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::{RUNTIMES, Server, text};
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-use support::{RUNTIMES, Server, text};
 
 fn example() -> &'static Path {
     static ONCE: OnceLock<PathBuf> = OnceLock::new();

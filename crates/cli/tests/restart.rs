@@ -1,11 +1,8 @@
 //! Restarts that lose nothing: sockets of a service manager, and one server that takes over from another while clients
 //! come without a pause.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::{LIMIT, Server, free_port, wait_for};
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -14,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use support::{LIMIT, Server, free_port, wait_for};
 
 /// What runs the flows.
 const RUNTIMES: [&[&str]; 4] = [

@@ -1,9 +1,6 @@
 //! `flux sim`, through the command: the example of `docs/sim.md` prints what is there, JSON and pictures, and what is
 //! said where something is missing.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it starts the command")]
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

@@ -1,14 +1,10 @@
 //! What `flux build` takes for the program and for its sources: a source that another one includes is compiled with
 //! that one alone, a program may lack the suffix, and what there is to say of it is said once.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::{flux, text};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{flux, text};
 
 /// The source makes one number, which `Use` prints, and the server ends.
 const PROGRAM: &str = "Make () => (int number);\nsource Make => Use;\nUse (int number) => ();\n";

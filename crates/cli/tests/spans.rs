@@ -1,17 +1,13 @@
 //! The spans of flows, as a collector has them that decodes them by the published definitions: examples/web sends them.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
-#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::{RUNTIMES, Server, text, wait_for};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, OnceLock, RwLock};
-use support::{RUNTIMES, Server, text, wait_for};
 
 /// The definitions of OpenTelemetry's protocol, as Python has them; fetched once.
 fn definitions() -> &'static Path {

@@ -1,12 +1,8 @@
 //! What a program does before its sources start and after its flows have ended: `init` with its options, and `fini`.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds a program and runs its server")]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::{flux, text};
 use std::process::Command;
-use support::{flux, text};
 
 const PROGRAM: &str = "\
 option shelf : path = \"books\";

@@ -1,17 +1,13 @@
 //! State that Flux keeps, in a server: what flows change at once is exact, what a failed atomic node has changed is
 //! undone, and who looks at all of a state sees no change half done. Under everything that can run flows.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::{RUNTIMES, Server};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-use support::{RUNTIMES, Server};
 
 const ACCOUNTS: u32 = 6;
 const CENTS: i64 = 1000;

@@ -1,18 +1,14 @@
 //! Bodies that go along as they come, under everything that can run flows: what curl sends is counted, echoed and
 //! forwarded, in bounded memory; what nobody reads is passed over, or ends the connection.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::{RUNTIMES, Server, text};
 use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
-use support::{RUNTIMES, Server, text};
 
 /// How many bytes curl sends; `FLUX_UPLOAD` says another number, `104857600`.
 fn upload_size() -> usize {

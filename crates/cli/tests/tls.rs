@@ -1,17 +1,13 @@
 //! TLS: `std.http` and `std.tls` under everything that can run flows, with clients of every manner
 //! (`tests/tls/clients.py`), `openssl s_client`, curl and a browser; certificates that change, and those that are none.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::dialogue::Dialogue;
+use crate::support::{RUNTIMES, Server, text};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
-use support::dialogue::Dialogue;
-use support::{RUNTIMES, Server, text};
 
 fn home() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tls")

@@ -1,19 +1,15 @@
 //! `std.http` and `examples/web` under everything that can run flows: what RFC 9110 and RFC 9112 say, in the table of
 //! `examples/web/test/conformance.md`; nginx beside it; curl and a browser; and answers of every kind.
 
-#![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
-
-mod support;
-
+use crate::support;
+use crate::support::sockets::is_open_at_peer;
+use crate::support::{Server, text};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-use support::sockets::is_open_at_peer;
-use support::{Server, text};
 
 /// What runs the flows.
 const RUNTIMES: [&[&str]; 4] = [

@@ -209,11 +209,13 @@ impl Plan {
         self.objects.iter().map(|object| object.name.as_str()).chain([self.generated_object.as_str()]).collect()
     }
 
-    /// What the file [`COMPILATION`] says: the Makefile without libraries, and what headers of these take.
+    /// What the file [`COMPILATION`] says: the Makefile without libraries, what headers of these take, and which
+    /// runtime this is.
     pub fn compilation(&self) -> String {
         let unlinked = Self { links: vec![], libraries: vec![], ..self.clone() };
         format!(
-            "# How objects are compiled: they are compiled again if this changes.\n{}\n{}",
+            "# How objects are compiled: they are compiled again if this changes.\n# The runtime: {:016x}\n{}\n{}",
+            runtime_library::sources_hash(),
             self.link_cflags,
             unlinked.makefile()
         )
@@ -233,13 +235,13 @@ impl Plan {
 #
 # Builds the server {name} without flux:
 #     make -C THIS_FOLDER
-# The runtime is built from runtime/ unless FLUX_LIBRARY names one that is built already.
+# The runtime is built from runtime/ unless it is there already, or FLUX_LIBRARY names one.
 
 CC = {cc}
 CXX = {cxx}
 # Not -I., as this folder has the server, too: one called queue is not to be read for <queue>.
 {links}\
-CPPFLAGS = -iquote. {folders}-Iruntime/include -idirafter.{links_flags}
+CPPFLAGS = -iquote. {folders}-I$(dir $(FLUX_LIBRARY))include -idirafter.{links_flags}
 FLAGS = {flags}
 CFLAGS = -Werror=return-type $(FLAGS) $(COLOR)
 CXXFLAGS = -std=c++20 -Werror=return-type $(FLAGS){shared_flags} $(COLOR)
@@ -440,6 +442,11 @@ libflux.a: $(OBJECTS)
 \t@echo '  archive  $@'
 \t@rm -f $@
 \t@$(AR) rcs $@ $(OBJECTS)
+
+# The header that generated code includes first, compiled: GCC takes it for objects that have the same flags.
+%.gch: %
+\t@$(CXX) -std=c++20 -I$(CURDIR)/include $(FLAGS) -w -x c++-header -o $@.part $(CURDIR)/$<
+\t@mv $@.part $@
 
 $(OBJECTS:.o=.cpp): rooms_%.cpp: $(SOURCES)
 \t@printf '#include <%s>\\n' $(foreach room,$(ROOMS_$*),$(wildcard $(room)*.cpp)) > $@

@@ -182,16 +182,22 @@ fn make_server(
 ) -> Result<(bool, String)> {
     let mut plan = Plan::new(arguments, name, directory, parts)?;
     // The author's mistakes are said before the runtime is compiled, which takes a minute, once.
-    let (mut is_made, mut said) = make(arguments, directory, &plan.objects(), terminal)?;
+    let found = runtime_library::found(arguments, &plan.flags())?.map(|library| library_of(&library));
+    let first: Vec<_> = plan.objects().into_iter().chain(found.as_deref()).collect();
+    let (mut is_made, mut said) = make(arguments, directory, &first, terminal)?;
     if is_made && parts.is_of_2006 && returns::add(&said, directory, parts.sources, terminal)? {
         plan = Plan::new(arguments, name, directory, parts)?;
         write_makefile(&plan, directory)?;
-        (is_made, said) = make(arguments, directory, &plan.objects(), terminal)?;
+        let again: Vec<_> = plan.objects().into_iter().chain(found.as_deref()).collect();
+        (is_made, said) = make(arguments, directory, &again, terminal)?;
     }
     if !is_made {
         return Ok((false, said));
     }
-    let library = format!("FLUX_LIBRARY={}", runtime_library::cached(arguments, &plan.flags(), terminal)?.display());
+    let library = runtime_library::cached(arguments, &plan.flags(), terminal)?;
+    // For make without flux.
+    files::link(&library, &directory.join("runtime/libflux.a"))?;
+    let library = library_of(&library);
     let objects = match module_objects::cached(arguments, directory, &plan, &library, terminal)? {
         Ok(objects) => objects,
         Err(said_then) => return Ok((false, said + &said_then)),
@@ -200,6 +206,11 @@ fn make_server(
     let modules = format!("MODULES={}", objects.join(" "));
     let (is_linked, said_then) = make(arguments, directory, &[&library, &modules], terminal)?;
     Ok((is_linked, said + &said_then))
+}
+
+/// Tells make where the runtime is.
+fn library_of(library: &Path) -> String {
+    format!("FLUX_LIBRARY={}", library.display())
 }
 
 /// Shows why a server could not be made, in the program's terms.

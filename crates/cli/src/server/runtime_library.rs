@@ -1,5 +1,6 @@
 //! The built runtime, kept between builds: one for each version, compiler, set of flags and sanitizer. A compiler that
-//! has several names (`c++` for CMake, `g++`) is one.
+//! has several names (`c++` for CMake, `g++`) is one. With it comes the header of generated code, precompiled: a server
+//! is compiled in half of the time.
 
 use super::cache;
 use super::compilers;
@@ -16,6 +17,9 @@ use std::process::{Command, Stdio};
 
 const LIBRARY: &str = "libflux.a";
 
+/// The header that generated code includes first, as GCC precompiles it.
+const PRECOMPILED: &str = "include/flux/generated_support.hpp.gch";
+
 /// Writes the runtime's sources and its Makefile into a folder.
 pub fn write_sources(directory: &Path) -> Result {
     for (path, bytes) in flux_runtime::files() {
@@ -25,48 +29,95 @@ pub fn write_sources(directory: &Path) -> Result {
     write_if_changed(&directory.join("Makefile"), RUNTIME)
 }
 
+/// The library for these flags where it is in the cache.
+pub fn found(arguments: &Build, flags: &str) -> Result<Option<PathBuf>> {
+    let kept = Kept::new(arguments, flags)?;
+    Ok(kept.is_whole().then(|| kept.library()))
+}
+
 /// The library for these flags; built where it is not in the cache yet.
 pub fn cached(arguments: &Build, flags: &str, terminal: &Terminal) -> Result<PathBuf> {
-    let cache = cache::directory()?;
-    let name = format!("{}{:016x}", cache::RUNTIME, key(&arguments.cxx, flags)?);
-    let directory = cache.join(&name);
-    let library = directory.join(LIBRARY);
-    if cache::has(&library) {
-        return Ok(library);
+    let kept = Kept::new(arguments, flags)?;
+    if kept.is_whole() {
+        return Ok(kept.library());
     }
     let wait = || terminal.progress("Waiting", "for another build, which compiles the Flux runtime");
-    let _making = cache::making(&cache, &name, wait);
-    if cache::has(&library) {
-        return Ok(library);
+    let _making = cache::making(&kept.cache, &kept.name, wait);
+    if !cache::has(&kept.library()) {
+        cache::remove_unused(&kept.cache);
+        terminal.progress("Compiling", "the Flux runtime (once for this compiler and these flags)");
+        kept.build()?;
     }
-    cache::remove_unused(&cache);
-    // Built beside its place and renamed into it, so that nobody links half of one.
-    let building = cache.join(format!("{}{}", cache::BUILDING, std::process::id()));
-    write_sources(&building)?;
-    terminal.progress("Compiling", "the Flux runtime (once for this compiler and these flags)");
-    let jobs = std::thread::available_parallelism().map_or(1, |number| number.get());
-    let made = Command::new("make")
-        .arg("-C")
-        .arg(&building)
-        .args(["--no-print-directory", "--silent"])
-        .args([format!("-j{jobs}"), format!("CXX={}", arguments.cxx), format!("FLAGS={flags}")])
-        .arg(format!("HOME_OF_SOURCES={}", directory.display()))
-        .env_remove("MAKEFLAGS")
-        .env_remove("MAKELEVEL")
-        .stdout(Stdio::null())
-        .status();
-    let status = made.map_err(|error| match error.kind() {
-        ErrorKind::NotFound => Failure::usage("make is not installed: apt-get install make g++"),
-        _ => Failure::usage(format!("cannot start make: {}", plain(&error))),
-    })?;
-    if !status.success() {
-        return Err(Failure::usage(format!("the Flux runtime does not compile with {} {}", arguments.cxx, flags)));
+    if !kept.is_whole() {
+        // In its own place, as all that includes it notes the paths of the headers in it.
+        kept.make(&kept.directory(), PRECOMPILED)?;
     }
-    if std::fs::rename(&building, &directory).is_err() {
-        // Another build was first; its library is as good.
-        let _ = std::fs::remove_dir_all(&building);
+    Ok(kept.library())
+}
+
+/// A runtime in the cache, or one that is to be.
+struct Kept<'build> {
+    cache: PathBuf,
+    /// Its folder's name.
+    name: String,
+    cxx: &'build str,
+    flags: &'build str,
+}
+
+impl<'build> Kept<'build> {
+    fn new(arguments: &'build Build, flags: &'build str) -> Result<Self> {
+        let name = format!("{}{:016x}", cache::RUNTIME, key(&arguments.cxx, flags)?);
+        Ok(Self { cache: cache::directory()?, name, cxx: &arguments.cxx, flags })
     }
-    Ok(library)
+
+    fn directory(&self) -> PathBuf {
+        self.cache.join(&self.name)
+    }
+
+    fn library(&self) -> PathBuf {
+        self.directory().join(LIBRARY)
+    }
+
+    /// Whether all is there. Clang takes a precompiled header only if its command line names one.
+    fn is_whole(&self) -> bool {
+        cache::has(&self.library()) && (self.cxx.contains("clang") || self.directory().join(PRECOMPILED).is_file())
+    }
+
+    /// Builds the library beside its place and renames it into that, so that nobody links half of one.
+    fn build(&self) -> Result {
+        let building = self.cache.join(format!("{}{}", cache::BUILDING, std::process::id()));
+        write_sources(&building)?;
+        self.make(&building, LIBRARY)?;
+        if std::fs::rename(&building, self.directory()).is_err() {
+            // Another build was first; its library is as good.
+            let _ = std::fs::remove_dir_all(&building);
+        }
+        Ok(())
+    }
+
+    /// Makes a file of the runtime's folder.
+    fn make(&self, folder: &Path, file: &str) -> Result {
+        let Self { cxx, flags, .. } = self;
+        let jobs = std::thread::available_parallelism().map_or(1, |number| number.get());
+        let made = Command::new("make")
+            .arg("-C")
+            .arg(folder)
+            .args(["--no-print-directory", "--silent", file])
+            .args([format!("-j{jobs}"), format!("CXX={cxx}"), format!("FLAGS={flags}")])
+            .arg(format!("HOME_OF_SOURCES={}", self.directory().display()))
+            .env_remove("MAKEFLAGS")
+            .env_remove("MAKELEVEL")
+            .stdout(Stdio::null())
+            .status();
+        let status = made.map_err(|error| match error.kind() {
+            ErrorKind::NotFound => Failure::usage("make is not installed: apt-get install make g++"),
+            _ => Failure::usage(format!("cannot start make: {}", plain(&error))),
+        })?;
+        match status.success() {
+            true => Ok(()),
+            false => Err(Failure::usage(format!("the Flux runtime does not compile with {cxx} {flags}"))),
+        }
+    }
 }
 
 /// All that a built runtime depends on.
@@ -76,11 +127,19 @@ pub fn key(cxx: &str, flags: &str) -> Result<u64> {
     let version = version.map_err(|error| Failure::usage(format!("cannot start {cxx}: {}", plain(&error))))?;
     let version = String::from_utf8_lossy(&version.stdout);
     let mut hasher = DefaultHasher::new();
-    (env!("CARGO_PKG_VERSION"), compilers::file_of(cxx), flags, RUNTIME, without_name(&version, cxx)).hash(&mut hasher);
+    (env!("CARGO_PKG_VERSION"), compilers::file_of(cxx), flags, without_name(&version, cxx)).hash(&mut hasher);
+    sources_hash().hash(&mut hasher);
+    Ok(hasher.finish())
+}
+
+/// Of all sources and headers of the runtime, and of how they are compiled.
+pub fn sources_hash() -> u64 {
+    let mut hasher = DefaultHasher::new();
+    RUNTIME.hash(&mut hasher);
     for (path, bytes) in flux_runtime::files() {
         (path, bytes).hash(&mut hasher);
     }
-    Ok(hasher.finish())
+    hasher.finish()
 }
 
 /// What a compiler says of its version, without the name that it was called by.

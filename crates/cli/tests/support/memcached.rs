@@ -1,7 +1,5 @@
 //! memcached itself, and its binary protocol, as tests speak it.
 
-#![allow(clippy::indexing_slicing, reason = "a test whose reply is too short fails")]
-
 use super::{Server, free_port};
 use std::io::Read as _;
 use std::net::TcpStream;

@@ -1,9 +1,6 @@
 //! The harness of tests that run servers: folders, builds, ports, servers and waiting. Only the harness sleeps and
 //! reads a clock. No test result may depend on how long something takes.
 
-#![allow(dead_code, unused_imports, reason = "each of the tests uses its part")]
-#![allow(clippy::print_stderr, clippy::expect_used, clippy::panic, reason = "a failing test says why, and shows logs")]
-
 pub mod backend;
 pub mod built;
 pub mod dialogue;

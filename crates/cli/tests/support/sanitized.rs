@@ -1,4 +1,4 @@
-//! The tests of a file once more, with its servers built with a sanitizer: the file has a test that starts its own
+//! The tests of a file once more, with its servers built with a sanitizer: the file has a test that starts this
 //! program again, once for each. What the sanitizers say goes to files, so no server that a test ends takes it along.
 
 use super::{folder, is_asked_for, text};
@@ -26,7 +26,7 @@ pub fn run_again(file: &str, this: &str) {
         let said = folder(file, &format!("said by {sanitizer}"));
         let options = format!("print_stacktrace=1:log_path='{}'", said.join("of").display());
         let mut tests = Command::new(std::env::current_exe().unwrap());
-        tests.args(["--skip", this]).env(WHICH, sanitizer);
+        tests.args([&format!("{file}::"), "--skip", this]).env(WHICH, sanitizer);
         for each in ["TSAN_OPTIONS", "ASAN_OPTIONS", "UBSAN_OPTIONS"] {
             tests.env(each, &options);
         }
