@@ -19,6 +19,9 @@ pub const STANDARD: &str = "nodes";
 /// include is then read once, and not for each of them.
 pub const WHOLE: &str = "nodes/whole";
 
+/// How that file begins: GCC takes a [precompiled header](super::runtime_library) only there.
+const FIRST: &str = "#include <flux/generated_support.hpp>\n";
+
 /// Where the modules of a program come from.
 pub struct Modules {
     /// The standard ones: `std.tcp`.
@@ -85,7 +88,7 @@ impl Modules {
         for name in &self.standard {
             let included: String = sources_of(name).iter().map(|file| format!("#include \"../{file}\"\n")).collect();
             if !included.is_empty() {
-                write_if_changed(&whole(directory, name), &included)?;
+                write_if_changed(&whole(directory, name), &format!("{FIRST}{included}"))?;
             }
         }
         Ok(written)
