@@ -87,6 +87,20 @@ def by_hand(port):
     newer.peer.close()
 
 
+def at_once(port):
+    """Who has read that he is subscribed hears what anybody publishes from then on."""
+    publisher = Client(port)
+    for number in range(200):
+        channel = b"at once %d" % number
+        subscriber = Client(port)
+        subscriber.ask(wire(b"subscribe", channel))
+        subscriber.hears(array(b"subscribe", channel, 1))
+        publisher.ask(wire(b"publish", channel, b"m"))
+        publisher.hears(b":1\r\n")
+        subscriber.hears(array(b"message", channel, b"m"))
+        subscriber.peer.close()
+
+
 def slow(port, memory_of):
     """Two who do not read, and one who does."""
     silent, reading, publisher = [Client(port), Client(port)], Client(port), Client(port)
@@ -99,6 +113,8 @@ def slow(port, memory_of):
     for _ in range(1000):
         publisher.ask(wire(b"publish", b"much", content))
         line = publisher.peer.makefile("rb", buffering=0).readline()
+        assert line in (b":3\r\n", b":2\r\n", b":1\r\n"), f"the publisher hears {line!r}"
+        assert receivers or line == b":3\r\n", f"a message goes to {line!r} of three subscribers"
         receivers.add(line)
         reading.hears(array(b"message", b"much", content))
         # redis-server keeps 32 MB for each.
@@ -136,6 +152,7 @@ def memory_kib(pid):
 def main():
     for port in sys.argv[1].split(","):
         by_hand(int(port))
+        at_once(int(port))
         with_redis_py(int(port))
     pid = sys.argv[2]
     slow(int(port), None if pid == "0" else lambda: memory_kib(pid))
