@@ -16,7 +16,7 @@ use flux_back_cpp::{Options, generate};
 use flux_ir::external::{ExternalId, PlainFunction};
 use flux_source::SourceMap;
 use std::path::{Path, PathBuf};
-use support::{Page, compile, tests, without_version};
+use support::{Page, compile, compile_generated, tests, without_version};
 
 fn folder(name: &str) -> PathBuf {
     tests("golden").join(name)
@@ -69,7 +69,7 @@ fn must_compile(name: &str, folder: &Path) {
     }
     for compiler in ["g++", "clang++-16"] {
         let code = format!("#include \"{name}.flux.cpp\"\n");
-        assert_eq!(compile(compiler, "c++", &[folder], &code), Ok(()), "{compiler}");
+        assert_eq!(compile_generated(compiler, &[folder], &code), Ok(()), "{compiler}");
     }
 }
 
@@ -165,7 +165,7 @@ fn options_of_every_kind() {
 
 /// What a compiler says of the headers of a program that `golden/plain` has.
 fn asked(compiler: &str, probe: &Probe<'_>) -> (Vec<(ExternalId, PlainFunction)>, Vec<Misfit>) {
-    let said = compile(compiler, "c++", &[&folder("plain")], &probe.text()).unwrap_err();
+    let said = compile_generated(compiler, &[&folder("plain")], &probe.text()).unwrap_err();
     probe.read(&said)
 }
 
@@ -244,7 +244,7 @@ fn a_key_of_another_type_is_an_error_in_our_words() {
     let program = "S () => (long double x); A (long double x) => (); source S => A; atomic A: {room(x)};";
     let code = in_one(program, "");
     for compiler in ["g++", "clang++-16"] {
-        let said = compile(compiler, "c++", &[], &code).unwrap_err();
+        let said = compile_generated(compiler, &[], &code).unwrap_err();
         let first = said.lines().find(|line| line.contains("error: ")).unwrap();
         let ours = "a.flux:1: the key 'x' of room must be an integer, an enumerator, a string or a tuple";
         assert!(first.contains(ours), "{compiler}: {said}");
@@ -313,7 +313,7 @@ const MOVES: &str = "
 fn what_cannot_be_copied_is_moved_from_node_to_node() {
     let code = in_one(MOVES, "#include <memory>");
     for compiler in ["g++", "clang++-16"] {
-        assert_eq!(compile(compiler, "c++", &[], &code), Ok(()), "{compiler}\n{code}");
+        assert_eq!(compile_generated(compiler, &[], &code), Ok(()), "{compiler}\n{code}");
     }
 }
 
@@ -321,7 +321,7 @@ fn what_cannot_be_copied_is_moved_from_node_to_node() {
 fn a_handler_that_reads_what_cannot_be_copied_is_an_error_in_our_words() {
     let code = in_one(&format!("{MOVES}handle error B => H;"), "#include <memory>");
     for compiler in ["g++", "clang++-16"] {
-        let said = compile(compiler, "c++", &[], &code).unwrap_err();
+        let said = compile_generated(compiler, &[], &code).unwrap_err();
         let first = said.lines().find(|line| line.contains("error: ")).unwrap();
         let ours = "a.flux:10: the handler of B reads its input 'p', so its type must be one that can be copied";
         assert!(first.contains(ours), "{compiler}: {said}");
@@ -340,7 +340,7 @@ fn a_step_that_reaches_what_cannot_be_copied_after_another_took_it_is_an_error_i
     ";
     let code = in_one(program, "#include <memory>\nstruct row { std::unique_ptr<int> of; };");
     for compiler in ["g++", "clang++-16"] {
-        let said = compile(compiler, "c++", &[], &code).unwrap_err();
+        let said = compile_generated(compiler, &[], &code).unwrap_err();
         let first = said.lines().find(|line| line.contains("error: ")).unwrap();
         let ours = "a.flux:6: A takes 'p', and a later step takes it too, so its type must be one that can be copied";
         assert!(first.contains(ours), "{compiler}: {said}");
@@ -358,13 +358,13 @@ fn branches_that_would_take_copies_of_what_cannot_be_copied_are_an_error_in_our_
     ";
     let code = in_one(program, "#include <memory>");
     for compiler in ["g++", "clang++-16"] {
-        let said = compile(compiler, "c++", &[], &code).unwrap_err();
+        let said = compile_generated(compiler, &[], &code).unwrap_err();
         let first = said.lines().find(|line| line.contains("error: ")).unwrap();
         let ours = "a.flux:5: parallel branches take copies of 'p', so its type must be one that can be copied";
         assert!(first.contains(ours), "{compiler}: {said}");
     }
     let one_branch = in_one(&program.replace("(B & B)", "(B)"), "#include <memory>");
     for compiler in ["g++", "clang++-16"] {
-        assert_eq!(compile(compiler, "c++", &[], &one_branch), Ok(()), "{compiler}: moved, not copied");
+        assert_eq!(compile_generated(compiler, &[], &one_branch), Ok(()), "{compiler}: moved, not copied");
     }
 }

@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 /// A file or folder of these tests.
 pub fn tests(path: &str) -> PathBuf {
@@ -29,16 +30,43 @@ pub fn runtime() -> PathBuf {
 /// Compiles a text without writing anything, at the strictest; gives what the compiler says if it is not content. The
 /// language is `c` or `c++`.
 pub fn compile(compiler: &str, language: &str, folders: &[&Path], text: &str) -> Result<(), String> {
+    said(compiler_of(compiler, language, folders).args(["-fsyntax-only", "-"]), text)
+}
+
+/// The same for what includes the header of generated code first: that is compiled once.
+pub fn compile_generated(compiler: &str, folders: &[&Path], text: &str) -> Result<(), String> {
+    static PRECOMPILED: [OnceLock<()>; 2] = [OnceLock::new(), OnceLock::new()];
+    let is_clang = compiler.starts_with("clang");
+    let header = Path::new(env!("CARGO_TARGET_TMPDIR")).join("precompiled.hpp");
+    let precompiled = header.with_extension(if is_clang { "hpp.pch" } else { "hpp.gch" });
+    PRECOMPILED[usize::from(is_clang)].get_or_init(|| {
+        std::fs::write(&header, "#include <flux/generated_support.hpp>\n").unwrap();
+        let mut command = compiler_of(compiler, "c++-header", &[]);
+        assert_eq!(said(command.arg(&header).arg("-o").arg(&precompiled), ""), Ok(()));
+    });
+    let mut command = compiler_of(compiler, "c++", folders);
+    match is_clang {
+        true => command.arg("-include-pch").arg(&precompiled),
+        false => command.arg("-Winvalid-pch").arg("-include").arg(&header),
+    };
+    said(command.args(["-fsyntax-only", "-"]), text)
+}
+
+fn compiler_of(compiler: &str, language: &str, folders: &[&Path]) -> Command {
     let standard = if language == "c" { "-std=c11" } else { "-std=c++20" };
     let warnings = ["-Wall", "-Wextra", "-Werror", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wsign-conversion"];
     let mut command = Command::new(compiler);
-    command.arg(standard).args(warnings).args(["-fsyntax-only", "-x", language, "-"]);
-    command.arg("-isystem").arg(runtime());
+    command.arg(standard).args(warnings).args(["-x", language]).arg("-isystem").arg(runtime());
     if compiler.starts_with("clang") {
         command.arg("-ferror-limit=0");
     }
     folders.iter().for_each(|folder| _ = command.arg("-I").arg(folder));
-    let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    command
+}
+
+/// What a compiler says that reads this text, if it is not content.
+fn said(compiler: &mut Command, text: &str) -> Result<(), String> {
+    let mut child = compiler.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
     if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
