@@ -14,6 +14,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 const LIBRARY: &str = "libflux.a";
 
@@ -134,12 +135,15 @@ pub fn key(cxx: &str, flags: &str) -> Result<u64> {
 
 /// Of all sources and headers of the runtime, and of how they are compiled.
 pub fn sources_hash() -> u64 {
-    let mut hasher = DefaultHasher::new();
-    RUNTIME.hash(&mut hasher);
-    for (path, bytes) in flux_runtime::files() {
-        (path, bytes).hash(&mut hasher);
-    }
-    hasher.finish()
+    static ONCE: OnceLock<u64> = OnceLock::new();
+    *ONCE.get_or_init(|| {
+        let mut hasher = DefaultHasher::new();
+        RUNTIME.hash(&mut hasher);
+        for (path, bytes) in flux_runtime::files() {
+            (path, bytes).hash(&mut hasher);
+        }
+        hasher.finish()
+    })
 }
 
 /// What a compiler says of its version, without the name that it was called by.
