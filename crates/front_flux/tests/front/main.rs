@@ -11,8 +11,10 @@
 
 mod bodies;
 mod figures;
+mod generics;
 mod layout;
 mod mistakes;
+mod modules;
 mod names;
 mod pages;
 mod robust;
