@@ -58,6 +58,28 @@ fn where_nothing_is_near_help_says_what_to_write() {
 }
 
 #[test]
+fn help_for_two_words_is_of_what_comes_after_them() {
+    assert_eq!(help("flow A = B;"), "a flow starts with the node's name: `A = …;`");
+    assert_eq!(help("guard A:{x};"), "constraints are written `atomic A:{…};`");
+    assert_eq!(help("node A -> B;"), "inputs and outputs are in parentheses: `node (…) => (…);`");
+    assert!(help("node A;").starts_with("statements are `A (…) => (…);`, "));
+    assert_eq!(help("int x = 3;"), "C++ belongs in a header: write `include \"…\";`");
+    assert_eq!(help("A source => B;"), "the keyword comes first: `source A …;`");
+}
+
+#[test]
+fn help_for_an_operator_that_assigns_shows_the_whole_assignment() {
+    let help = |statement: &str| help(&format!("F (int32 a) => (int32 n) {{ n = 0; {statement} }};"));
+    assert_eq!(help("n += 2 * a;"), "write `n = n + 2 * a;`");
+    assert_eq!(help("n++;"), "write `n = n + 1;`");
+    assert_eq!(help("n += 2\n * a;"), "write `n = n + …;`");
+    assert_eq!(help("n += ;"), "write `n = n + …;`");
+    let sum = |numbers: usize| ["1"; 20].get(..numbers).map_or_else(String::new, |all| all.join(" + "));
+    assert_eq!(help(&format!("n -= {};", sum(8))), format!("write `n = n - {};`", sum(8)));
+    assert_eq!(help(&format!("n -= {};", sum(9))), "write `n = n - …;`");
+}
+
+#[test]
 fn marks_are_where_to_edit_and_at_the_other_place() {
     assert_eq!(marks("A () => ();\nA (int x) => ();"), ["A", "A"]);
     assert_eq!(marks("typedef a B;\ntypedef a C;"), ["a", "typedef a B;"]);
