@@ -76,6 +76,20 @@ fn what_goes_on_with_an_if_has_one() {
 }
 
 #[test]
+fn what_goes_on_with_an_if_stands_in_its_column() {
+    right(&with("  if a > 1:\n    if a > 2: 3\n    elif a > 1: 2\n    else: 1\n  else: 0\n"));
+    let further = |word| format!("3: [unexpected-token] expected the end of the line here, found `{word}`");
+    assert_eq!(said(&with("  if a > 1: a\n    else: 2\n")), [further("else")]);
+    let of_none = "4: [unexpected-token] no `if` is above this `else` in its column".to_owned();
+    assert_eq!(said(&with("  if a > 1: a\n    elif a > 0: 2\n  else: 3\n")), [further("elif"), of_none]);
+    // It is the inner `if` that has no `else`.
+    assert_eq!(
+        said(&with("  if a > 1:\n    if a > 2: 3\n  else: 2\n")),
+        ["3: [block-value] the block ends without a value"]
+    );
+}
+
+#[test]
 fn a_mistake_costs_one_statement() {
     assert_eq!(
         said(&with(
