@@ -12,6 +12,7 @@ mod layout;
 mod listings;
 mod mistakes;
 mod pages;
+mod relays;
 mod robust;
 
 use flux_diagnostic::Diagnostics;
