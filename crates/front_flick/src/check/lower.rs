@@ -17,7 +17,7 @@ use super::{event, fold, once};
 use crate::ids as own_ids;
 use crate::syntax::{Declaration, Event, Expression, Form, Parameter, Process, Rule, State, Statement, Syntax};
 use flux_diagnostic::{Diagnostic, Severity};
-use flux_ir::compute::{self, Computation, Term, VariableId, any_expression, sets};
+use flux_ir::compute::{Computation, Term, VariableId, any_expression, sets};
 use flux_ir::message::has_streams;
 use flux_ir::name;
 use flux_ir::program::{
@@ -302,9 +302,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             let reads = any_expression(own, &mut |one| one.term == Term::Variable(place));
             (changes || reads).then_some((state, changes))
         });
-        let told: BTreeSet<VariableId> = rule.known.values().copied().collect();
-        let varied = rule.elements.iter().filter(|(_, element)| !is_settled(element, own, &told));
-        let varied = varied.map(|(channel, _)| *channel).collect();
+        let varied = rule.varied(own);
         let needs = Needs { facts: rule.asked, state: used.collect(), targets: rule.targets, varied };
         Ok((computation, needs, given))
     }
@@ -728,42 +726,6 @@ fn passed_on(process: &Process<'_>, channels: &[Channel<'_>], at: usize) -> Opti
         return None;
     };
     (from.gives == into.takes).then(|| u32::try_from(to).ok()).flatten()
-}
-
-/// Whether a value is the same for all messages of an instance: it is made of what the rule is `told` alone. Each
-/// variable is looked at once, however many values it is in.
-fn is_settled(value: &compute::Expression, block: &[compute::Statement], told: &BTreeSet<VariableId>) -> bool {
-    let mut known = told.clone();
-    let mut open = vec![value];
-    while let Some(value) = open.pop() {
-        let is_open = &mut |part: &compute::Expression| match part.term {
-            Term::Variable(variable) if known.insert(variable) => match lets(block, variable) {
-                Some(value) => {
-                    open.push(value);
-                    false
-                }
-                None => true,
-            },
-            _ => false,
-        };
-        if value.any(is_open) {
-            return false;
-        }
-    }
-    true
-}
-
-/// The only value that a variable ever has, where `let` gives it that outside of all other blocks.
-fn lets(block: &[compute::Statement], variable: VariableId) -> Option<&compute::Expression> {
-    let mut given = block.iter().filter_map(|statement| match statement {
-        compute::Statement::Set { variable: set, is_new: true, value } if *set == variable => Some(value),
-        _ => None,
-    });
-    let is_changed = |statement: &compute::Statement| match statement {
-        compute::Statement::Set { is_new: true, .. } => false,
-        other => sets(std::slice::from_ref(other), variable),
-    };
-    given.next().filter(|_| !block.iter().any(is_changed))
 }
 
 pub(super) fn number(value: usize) -> Constant {

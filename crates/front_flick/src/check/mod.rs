@@ -20,6 +20,7 @@ mod process;
 mod pure;
 mod recursion;
 mod send;
+mod settled;
 mod types;
 mod value;
 mod view;

@@ -1,0 +1,52 @@
+//! Whether a rule sends to the same channels of an array with every message.
+
+use super::made::{Fact, MadeRule};
+use flux_ir::compute::{Expression, Statement, Term, VariableId, sets};
+use std::collections::BTreeSet;
+
+impl MadeRule {
+    /// The arrays of which the rule, whose statements these are, may send to several channels in one instance.
+    pub fn varied(&self, block: &[Statement]) -> BTreeSet<u32> {
+        // Which server is least busy is asked for each message.
+        let stays = |fact: &Fact| !matches!(fact, Fact::LeastBusy(_));
+        let told = self.known.iter().filter(|(fact, _)| stays(fact)).map(|(_, variable)| *variable).collect();
+        let varied = self.elements.iter().filter(|(_, element)| !is_settled(element, block, &told));
+        varied.map(|(channel, _)| *channel).collect()
+    }
+}
+
+/// Whether a value is the same for all messages of an instance: it is made of what the rule is `told` alone. Each
+/// variable is looked at once, however many values it is in.
+fn is_settled(value: &Expression, block: &[Statement], told: &BTreeSet<VariableId>) -> bool {
+    let mut known = told.clone();
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        let is_open = &mut |part: &Expression| match part.term {
+            Term::Variable(variable) if known.insert(variable) => match lets(block, variable) {
+                Some(value) => {
+                    open.push(value);
+                    false
+                }
+                None => true,
+            },
+            _ => false,
+        };
+        if value.any(is_open) {
+            return false;
+        }
+    }
+    true
+}
+
+/// The only value that a variable ever has, where `let` gives it that outside of all other blocks.
+fn lets(block: &[Statement], variable: VariableId) -> Option<&Expression> {
+    let mut given = block.iter().filter_map(|statement| match statement {
+        Statement::Set { variable: set, is_new: true, value } if *set == variable => Some(value),
+        _ => None,
+    });
+    let is_changed = |statement: &Statement| match statement {
+        Statement::Set { is_new: true, .. } => false,
+        other => sets(std::slice::from_ref(other), variable),
+    };
+    given.next().filter(|_| !block.iter().any(is_changed))
+}
