@@ -192,6 +192,22 @@ fn a_fallback_is_told_apart_where_both_are_no_more_than_the_limit() {
     }
 }
 
+#[test]
+fn a_path_is_told_by_the_names_of_what_is_on_it() {
+    let flow = text::parse_flow(include_str!("bank.ir")).unwrap();
+    let graph = paths::graph(&flow);
+    let told = |name: &str, exit, number| {
+        let (id, _) = flow.functions.iter().find(|(_, function)| function.name == name).unwrap();
+        let events = graph.decode(id, exit, number).unwrap();
+        events.into_iter().map(|event| event.text(&flow)).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(told("Approve", Exit::Done, 0), "Approve:[large, _, large] Move");
+    assert_eq!(told("Approve", Exit::Done, 1), "Approve:[_, _, large] Move");
+    assert_eq!(told("Approve", Exit::Failed, 0), "ERROR", "no line matches");
+    assert_eq!(told("Serve", Exit::Done, 3), "Read ERROR Guess Approve:[_, _, large] Move ( Print & Keep )");
+    assert_eq!(told("Serve", Exit::Ended, 7), "Read ERROR Guess ERROR Refuse");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
