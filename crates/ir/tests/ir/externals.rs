@@ -152,6 +152,26 @@ fn handlers_take_structs_and_modules_are_in_cpp() {
 }
 
 #[test]
+fn a_function_template_is_one_of_a_node_and_takes_values_one_by_one() {
+    let resolved = |external: &str| {
+        let text = format!(
+            "external {external}\nexternal H handler\nnode A () => () calls #0\nnode C () => () {{\ncompute {{\n}}\n}}"
+        );
+        let violations = verify::program(&read(&text), Stage::Resolved);
+        violations.into_iter().map(|violation| violation.message).collect::<Vec<_>>()
+    };
+    let plain = "plain nothing () \"\"";
+    assert_eq!(resolved(&format!("T <\"int8\"> node {plain}")), [""; 0]);
+    assert_eq!(resolved(&format!("T <\"int8\"> (#1) node {plain}")), [""; 0]);
+    let none = "the function template `T` is no node that takes values one by one";
+    assert_eq!(resolved("T <\"int8\"> node"), [none]);
+    assert_eq!(resolved(&format!("T <\"int8\"> predicate {plain}"))[0], none);
+    let calls = |name| [format!("`{name}` calls what is no computed node, or is no function template")];
+    assert_eq!(resolved(&format!("T <\"int8\"> (#0) node {plain}")), calls("T"));
+    assert_eq!(resolved(&format!("A (#1) node {plain}")), calls("A"));
+}
+
+#[test]
 fn each_role_has_a_word_of_its_own() {
     let text = ExternalRole::ALL.map(|role| format!("external X {}\n", role.name())).concat();
     assert!(read(&text).externals.iter().map(|(_, one)| one.role).eq(ExternalRole::ALL));

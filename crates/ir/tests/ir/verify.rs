@@ -575,6 +575,26 @@ proptest! {
     }
 }
 
+#[test]
+fn a_deadline_is_a_time_above_0_or_an_option_that_is_a_duration() {
+    let wrong = "a step has a deadline that is no duration";
+    for (within, expected) in [
+        ("1", None),
+        ("300", None),
+        ("option patience", None),
+        ("0", Some(wrong)),
+        ("-1", Some(wrong)),
+        ("true", Some(wrong)),
+        ("\"1\"", Some(wrong)),
+        ("option port", Some(wrong)),
+        ("option #7", Some(wrong)),
+    ] {
+        let options = "option patience duration\noption port int\n";
+        let text = format!("{options}node A () => ()\nnode B () => () {{\nflow = A within {within}\n}}");
+        program_breaks(Stage::Resolved, &text, expected.as_slice());
+    }
+}
+
 /// A flow whose step runs a function for each element of a list.
 const EACH: &str = "program p
 constraint c program
