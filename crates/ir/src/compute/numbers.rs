@@ -103,7 +103,8 @@ pub(super) fn convert(value: Value, from: &Type, to: &Type) -> Evaluated {
         (Value::Integer(value), TypeKind::Float(Float::Double)) => Ok(Value::Real(Real(value as f64))),
         (Value::Real(Real(number)), TypeKind::Float(_)) => Ok(rounded(number, to)),
         (Value::Bytes(text), TypeKind::Float(float)) => read_real(&text, *float),
-        (Value::Integer(value), _) if to.integer().is_some() => ranged(value, to),
+        _ if to.integer().is_none() => Err(Failure::malformed("this becomes no number")),
+        (Value::Integer(value), _) => ranged(value, to),
         // Beyond what 128 bits hold a cast stops at the bounds, which no type has.
         (Value::Real(Real(number)), _) if number.is_finite() => ranged(number.trunc() as i128, to),
         (Value::Real(Real(number)), _) => Err(Failure::new(Reason::Overflow, format!("{number} is no `{to}`"))),

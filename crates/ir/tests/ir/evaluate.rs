@@ -2,13 +2,13 @@
 
 use crate::compute::{CALLS, COMPUTED};
 use flux_ir::compute::{
-    Expression, Failure, Function, MOST, Operator, Reason, Surroundings, Typing, Value, evaluate, evaluate_node,
+    Expression, Failure, Function, MOST, Operator, Reason, Surroundings, Term, Typing, Value, evaluate, evaluate_node,
     integer, real, text,
 };
 use flux_ir::program::{NodeId, OptionId, Program};
 use flux_ir::text::parse_program;
 use flux_ir::types::Type;
-use flux_source::Span;
+use flux_source::{Deep, Span};
 use std::sync::LazyLock;
 
 /// The rules in a program that declares no types.
@@ -144,6 +144,24 @@ fn only_numbers_are_read() {
 }
 
 #[test]
+fn a_text_and_its_bytes_are_the_same() {
+    for one in ["", "-", "12", "\u{fc}"] {
+        says(&to("bytes", word(one)), one);
+        says(&to("text", to("bytes", word(one))), one);
+    }
+}
+
+#[test]
+fn nothing_becomes_what_is_no_number_and_no_text() {
+    for from in [whole(1, "uint8"), real(1.0, span()), word("1"), list(vec![])] {
+        for ty in ["bool", "list<uint8>", "T *"] {
+            let term = Term::Convert(Deep::new(from.clone()));
+            fails(&Expression { term, ty: Type::new(ty), span: span() }, Reason::Malformed);
+        }
+    }
+}
+
+#[test]
 fn functions_give_what_they_say() {
     use Function::{All, Any, Contains, Get, Join, Length, Lower, Max, Min, Position, Split, Sum, Trim, Upper};
     let numbers = |all: &[i128]| list(all.iter().map(|one| whole(*one, "uint8")).collect());
@@ -248,4 +266,23 @@ node Double (text t, list<uint64> times) => (text more) {
     let made = given(program, "Double", vec![bytes("ab"), times(23)]).unwrap();
     assert_eq!(made[0].length().unwrap(), MOST);
     assert_eq!(given(program, "Double", vec![bytes("ab"), times(24)]), Err(Reason::TooLarge));
+}
+
+#[test]
+fn outside_of_loops_a_text_may_be_as_large_as_it_becomes() {
+    let program = "program p
+node Same (text t) => (bool same) {
+  compute {
+    set #1 = ==:\"bool\"(+:\"text\"(variable:\"text\" 0, variable:\"text\" 0), variable:\"text\" 0)
+  }
+}
+node Use (text t) => (bool same) {
+  compute {
+    set #1 = apply:\"bool\" = Same(variable:\"text\" 0)
+  }
+}
+";
+    let large = || vec![Value::Bytes(vec![b'a'; MOST])];
+    assert_eq!(given(program, "Same", large()), Ok(vec![Value::Truth(false)]));
+    assert_eq!(given(program, "Use", large()), Err(Reason::TooLarge), "who calls it may be in a loop");
 }
