@@ -172,7 +172,7 @@ impl Typing<'_> {
     fn does_not_fit<T>(self, expression: &Expression, wanted: &Type) -> Result<T, Box<Mistake>> {
         let found = &expression.ty;
         let headline = match expression.term {
-            Term::None => format!("expected {wanted:#}, which is never `none`"),
+            Term::None if is_untyped_none(expression) => format!("expected {wanted:#}, which is never `none`"),
             Term::List(_) if is_unsettled(expression) => format!("expected {wanted:#}, found a list"),
             _ => format!("expected {wanted:#}, found {found:#}"),
         };

@@ -203,6 +203,37 @@ fn every_part_is_of_its_type() {
 }
 
 #[test]
+fn every_term_takes_parts_of_the_types_that_it_is_for() {
+    let condition = |term: &str| broken("if truth:\"bool\" true", &format!("if {term}"));
+    let (truth, number, text) = ("truth:\"bool\" true", "integer:\"uint8\" 1", "string:\"text\" = \"\"");
+    for right in [
+        format!("not:\"bool\"({truth})"),
+        format!("==:\"bool\"({number}, choose:\"uint8\"({truth}, {number}, {number}))"),
+        "==:\"bool\"(integer:\"int8\" 1, negate:\"int8\"(integer:\"int8\" 1))".to_owned(),
+        format!("has:\"bool\"(some:\"optional<uint8>\"({number}))"),
+        "has:\"bool\"(none:\"optional<uint8>\")".to_owned(),
+        format!("==:\"bool\"({text}, convert:\"text\"({number}))"),
+    ] {
+        assert_eq!(condition(&right), [""; 0], "{right}");
+    }
+    for (wrong, what) in [
+        (format!("not:\"bool\"({number})"), "a `bool`"),
+        (format!("==:\"bool\"({number}, not:\"uint8\"({number}))"), "a `uint8`"),
+        (format!("==:\"bool\"({number}, choose:\"uint8\"({number}, {number}, {number}))"), "a `uint8`"),
+        (format!("choose:\"bool\"({truth}, {number}, {truth})"), "a `bool`"),
+        (format!("choose:\"bool\"({truth}, {truth}, {number})"), "a `bool`"),
+        (format!("==:\"bool\"({number}, negate:\"uint8\"({number}))"), "a `uint8`"),
+        (format!("==:\"bool\"(integer:\"int8\" 1, negate:\"int8\"({number}))"), "an `int8`"),
+        (format!("has:\"bool\"(some:\"optional<uint8>\"({text}))"), "an `optional<uint8>`"),
+        (format!("==:\"bool\"({number}, none:\"uint8\")"), "a `uint8`"),
+        (format!("convert:\"bool\"({number})"), "a `bool`"),
+    ] {
+        let expected = format!("in the computation of `Worth` {what} is not of that type");
+        assert_eq!(condition(&wrong), [expected], "{wrong}");
+    }
+}
+
+#[test]
 fn what_is_read_has_a_value_and_outputs_are_given() {
     let unset = "in the computation of `Worth` a `uint64` is not of that type";
     assert_eq!(broken("    set #2 = integer:\"uint64\" 0\n", "")[0], unset);
@@ -250,4 +281,19 @@ fn literals_are_of_the_type_that_they_meet() {
     let wanted = Type::new("list<uint8>");
     assert_eq!(typing.coerce(list, &wanted).unwrap().ty, wanted);
     assert!(typing.settle(typing.none(span)).is_err());
+}
+
+#[test]
+fn what_has_another_type_is_said_as_it_is_written() {
+    let program = Program::default();
+    let typing = Typing { types: &program.types, messages: &program.messages };
+    let span = Span::default();
+    let wrong = |expression, wanted: &str| typing.coerce(expression, &Type::new(wanted)).unwrap_err().headline;
+    assert_eq!(wrong(typing.none(span), "uint8"), "expected a `uint8`, which is never `none`");
+    assert_eq!(wrong(typing.undefined(span), "uint8"), "expected a `uint8`, found a `value`");
+    assert_eq!(wrong(typing.undefined(span), "optional<text>"), "expected a `text`, found a `value`");
+    assert_eq!(wrong(typing.list(vec![], span).unwrap(), "uint8"), "expected a `uint8`, found a list");
+    let numbers = typing.list(vec![integer(1, span)], span).unwrap();
+    assert_eq!(wrong(numbers, "uint8"), "expected a `uint8`, found a `list<int64>`");
+    assert_eq!(wrong(text("1".to_owned(), span), "uint8"), "expected a `uint8`, found a `text`");
 }
