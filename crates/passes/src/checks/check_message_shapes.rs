@@ -254,3 +254,30 @@ fn check_streams(program: &Program, diagnostics: &mut Diagnostics) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flux_ir::text::parse_program;
+
+    /// What is said of a message with these lines.
+    fn said(lines: &str) -> Vec<String> {
+        let element = "message word () {\nfield text = token \"[a-z]+\" max 8\nhas #0\n}\n";
+        let program = parse_program(&format!("program p\n{element}message m () {{\n{lines}\n}}\n")).unwrap();
+        let mut diagnostics = Diagnostics::new();
+        check_message_shapes(&program, &mut diagnostics);
+        diagnostics.sorted().iter().map(|one| one.headline.clone()).collect()
+    }
+
+    #[test]
+    fn no_element_of_a_list_begins_as_what_ends_it_does() {
+        let list = |end: &str| said(&format!("field all = unit word () list until \"{end}\"\nhas #0"));
+        assert_eq!(list("0d0a"), [""; 0]);
+        assert_eq!(list("0d61"), [""; 0], "the first byte decides");
+        assert_eq!(list("610d"), ["an element of `all` may begin with `a`, as what ends the list does"]);
+        let one = "field all = unit word () list until \"7a\"\nif [] truth:\"bool\" true {\nhas #0\n}\nelse {\n}";
+        assert_eq!(said(one), ["an element of `all` may begin with `z`, as what ends the list does"]);
+        let no_list = "field all = bytes until \"61\"\nhas #0";
+        assert_eq!(said(no_list), [""; 0]);
+    }
+}

@@ -162,7 +162,42 @@ fn is_slip(left: &str, right: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_slip;
+    use super::*;
+    use flux_ir::text::parse_program;
+
+    /// What is said of a program with these lines: the name that is meant, where one is.
+    fn meant(lines: &str) -> Vec<String> {
+        let program =
+            parse_program(&format!("program p\nnode Image () => ()\nnode Step1 () => ()\n{lines}\n")).unwrap();
+        let mut diagnostics = Diagnostics::new();
+        check_slips(&program, &mut diagnostics);
+        let name =
+            |one: &Diagnostic| one.help.clone().unwrap_or_default().split('`').nth(1).unwrap_or_default().to_owned();
+        diagnostics.sorted().into_iter().map(name).collect()
+    }
+
+    #[test]
+    fn a_name_that_is_used_once_is_a_slip_where_another_is_near() {
+        let flow = |steps: &str, node: &str| meant(&format!("node F () => () {{\nflow = {steps}\n}}\nnode {node}"));
+        let applied = |node: &str| flow(node, node);
+        assert_eq!(applied("Imaeg"), ["Image"]);
+        assert_eq!(applied("Step"), [""; 0], "it differs only in digits");
+        assert_eq!(applied("Step2"), [""; 0], "it differs only in digits");
+        assert_eq!(applied("Stop1"), ["Step1"]);
+        assert_eq!(flow("Imaeg -> Imaeg", "Imaeg"), [""; 0], "it is used twice");
+    }
+
+    #[test]
+    fn a_function_that_handles_errors_is_not_the_node_whose_errors_it_handles() {
+        let handled = |path: &str, function: &str| meant(&format!("handle error {path} => function {function}"));
+        assert_eq!(handled("Step1", "Images"), ["Image"]);
+        assert_eq!(handled("Image", "Images"), [""; 0]);
+        assert_eq!(handled("Image -> Step1", "Images"), [""; 0]);
+        assert_eq!(handled("Image -> Step1", "Stop1"), [""; 0]);
+        assert_eq!(handled("Image", "Stop1"), ["Step1"]);
+        assert_eq!(handled("Image", "Step2"), [""; 0], "it differs only in digits");
+        assert_eq!(handled("Step1", "NoImage"), [""; 0], "it is two slips away");
+    }
 
     #[test]
     fn slips_are_told_from_intention() {

@@ -261,3 +261,34 @@ impl Sides {
         diagnostic.label(first.1).mark(second.0, second.1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::rewrites::bind_edges::bind_edges;
+    use flux_diagnostic::Diagnostics;
+    use flux_ir::text::parse_program;
+
+    /// The help for a step that takes these inputs after one that gives others.
+    fn help(gives: &str, takes: &str) -> String {
+        let nodes = format!("node A () => ({gives})\nnode B ({takes}) => ()");
+        let mut program =
+            parse_program(&format!("program p\n{nodes}\nnode S () => () {{\nflow = A -> B\n}}\n")).unwrap();
+        let mut diagnostics = Diagnostics::new();
+        bind_edges(&mut program, &mut diagnostics);
+        let said = diagnostics.sorted();
+        assert_eq!(said.len(), 1, "{said:?}");
+        said[0].help.clone().unwrap_or_default()
+    }
+
+    #[test]
+    fn help_for_a_value_that_nothing_gives_says_what_may_be_meant() {
+        let error = "let an earlier step give it, or handle an error: `handle error Node => B;`";
+        assert_eq!(help("bool b", "bool b, int error"), error);
+        let other = |value: &str| format!("let an earlier step give `{value}`, or make it an input of the flow");
+        assert_eq!(help("bool b", "bool b, T *error"), other("T *error"), "a code is an int");
+        assert_eq!(help("bool b", "bool b, int code"), other("int code"), "a code is called so");
+        assert_eq!(help("bool b", "int error, bool b"), other("int error"), "a code comes last");
+        let renamed = "if `x` is meant, rename it to `error`, or write `B(error: x)`";
+        assert_eq!(help("bool b, int x, T *t", "T *t, int error"), renamed);
+    }
+}
