@@ -143,3 +143,54 @@ impl<'a> HandlerPaths<'a> {
         self.states.get(context.0).map_or(&[], Vec::as_slice)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flux_ir::text::parse_program;
+
+    /// A program of four nodes with these lines.
+    fn program(handlers: &str) -> Program {
+        parse_program(&format!("program p\nnode A\nnode B\nnode C\nnode D\n{handlers}\n")).unwrap()
+    }
+
+    /// The context after these nodes, `AB`; `-` is one without a name.
+    fn after(paths: &mut HandlerPaths<'_>, walk: &str) -> Context {
+        walk.chars().fold(Context::START, |context, node| {
+            let node = paths.program.node_named(&node.to_string());
+            paths.after(context, node)
+        })
+    }
+
+    #[test]
+    fn a_context_knows_only_of_what_a_path_may_go_on_after() {
+        let program = program("handle error A -> B -> C => function F");
+        let mut paths = HandlerPaths::new(&program);
+        for nothing in ["C", "B", "ABC", "ABD", "A-", "ABCB"] {
+            assert_eq!(after(&mut paths, nothing), Context::START, "{nothing}");
+        }
+        let (first, second) = (after(&mut paths, "A"), after(&mut paths, "AB"));
+        assert_eq!([after(&mut paths, "DA"), after(&mut paths, "ABA")], [first; 2]);
+        assert_eq!(after(&mut paths, "AAB"), second);
+        assert_eq!(paths.states.len(), 3);
+        assert_eq!([paths.way(Context::START), paths.way(first), paths.way(second)], ["", "", "_after_A"]);
+    }
+
+    #[test]
+    fn of_the_paths_that_a_walk_ends_in_the_longest_comes_first() {
+        let program = program(
+            "handle error C => function F\nhandle error B -> C => function G\nhandle error A -> * -> C => function H\n\
+             handle error * => function I\nhandle error B -> * => node C",
+        );
+        let mut paths = HandlerPaths::new(&program);
+        let mut matching = |walk: &str| {
+            let context = after(&mut paths, walk);
+            paths.matching(context, program.node_named("C").unwrap())
+        };
+        assert_eq!(matching(""), [0, 3]);
+        assert_eq!(matching("B"), [1, 0, 3], "a handler never takes its own place");
+        assert_eq!(matching("AB"), [2, 1, 0, 3]);
+        assert_eq!(matching("A-"), [2, 0, 3]);
+        assert_eq!(matching("ABD"), [0, 3]);
+    }
+}
