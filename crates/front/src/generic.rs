@@ -148,20 +148,13 @@ impl Scope<'_> {
 
     /// A type, with types in the place of names in it.
     fn with_types(&self, ty: &Type, names: &[(&str, &Type)]) -> Type {
-        let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | ':' | '.');
-        let (mut rest, mut made) = (ty.written(), String::new());
-        while let Some(start) = rest.find(is_part) {
-            let (before, after) = rest.split_at(start);
-            let (word, after) = after.split_at(after.find(|letter| !is_part(letter)).unwrap_or(after.len()));
-            made.push_str(before);
-            made.push_str(names.iter().find(|(name, _)| *name == word).map_or(word, |(_, ty)| ty.cpp()));
-            rest = after;
+        if !names.iter().any(|(name, _)| ty.words().any(|word| word == *name)) {
+            return ty.clone();
         }
-        made.push_str(rest);
-        match names.iter().any(|(name, _)| ty.words().any(|word| word == *name)) {
-            true => self.type_names().read(&made, ty.array()),
-            false => ty.clone(),
-        }
+        // C++ calls `text` and `bytes` the same, and does not know the other types of the language.
+        let read = |spell| self.type_names().read(&put(ty.written(), names, spell), ty.array());
+        let own = read(Type::written);
+        if own.is_own() { own } else { read(Type::cpp) }
     }
 
     /// `tcp_Messages_command`, or the next like it that is nobody's.
@@ -198,4 +191,18 @@ fn function(generic: &Generic, signature: &Signature, types: &[Type]) -> PlainFu
     let types: Vec<&str> = types.iter().map(Type::cpp).collect();
     let declaration = format!("int {}<{}>({})", generic.name.own(), types.join(", "), parameters.join(", "));
     PlainFunction { declaration, outcome: Outcome::Error, passing }
+}
+
+/// The spelling of a type, with those of other types in the place of their names in it.
+fn put(spelling: &str, names: &[(&str, &Type)], spell: fn(&Type) -> &str) -> String {
+    let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | ':' | '.');
+    let (mut rest, mut made) = (spelling, String::new());
+    while let Some(start) = rest.find(is_part) {
+        let (before, after) = rest.split_at(start);
+        let (word, after) = after.split_at(after.find(|letter| !is_part(letter)).unwrap_or(after.len()));
+        made.push_str(before);
+        made.push_str(names.iter().find(|(name, _)| *name == word).map_or(word, |(_, ty)| spell(ty)));
+        rest = after;
+    }
+    made + rest
 }

@@ -2,6 +2,7 @@
 
 use crate::{nodes, program};
 use flux_ir::program::Program;
+use flux_ir::types::Type;
 
 /// The types of the inputs of the last node, and then those of its outputs.
 fn types(program: &Program) -> Vec<&str> {
@@ -19,6 +20,16 @@ fn a_type_takes_the_place_of_its_name_and_not_of_parts_of_other_names() {
     assert_eq!(nodes(&read), ["A", "Make_Point"]);
     let inputs = ["Point", "std::vector<Point>", "const Point *", "ns::M", "M_x", "Mx"];
     assert_eq!(types(&read), [&inputs[..], &["list<Point>", "int"]].concat());
+}
+
+#[test]
+fn a_type_of_the_language_stays_what_it_is_and_has_the_name_of_cpp_in_other_types() {
+    for (ty, cpp) in [("bytes", "std::string"), ("text", "std::string"), ("uint8", "uint8_t"), ("bool", "bool")] {
+        let read = program(&format!("Make (type M, M one, std::deque<M> more) => (map<M, M> all);\nA = Make({ty});"));
+        assert_eq!(types(&read), [ty, &format!("std::deque<{cpp}>"), &format!("map<{ty}, {ty}>")]);
+        let (_, node) = read.nodes.iter().last().unwrap();
+        assert_eq!(node.inputs()[0].ty, Type::new(ty));
+    }
 }
 
 #[test]
