@@ -71,8 +71,8 @@ int Join(std::size_t backlog, const std::string &channel, const flux::message &r
          flux::connection *&same)
 {
     same = connection;
-    // From before the reply until the feed is listed: who has read the reply is sent all that is published from then on,
-    // and nothing before it.
+    // From before the reply until the feed is listed: who has read the reply is sent all that is published from then
+    // on, and nothing before it.
     const locked_subscribers alone(flux::mode::write);
     auto *const own = subscriptions_of(connection);
     if (own == nullptr) {
