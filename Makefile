@@ -16,8 +16,7 @@ demo: flux packages
 	@for runtime in pool thread event; do $(IMAGE)/demo.sh $(IMAGE)/build/image/image $$runtime || exit 1; done
 
 test: cargo packages-test
-	@SANITIZERS="$(SANITIZERS)" SANITIZED_PARTS="$(SANITIZED_PARTS)" SANITIZED_RUNTIMES="$(SANITIZED_RUNTIMES)" \
-		scripts/test
+	@SLICE="$(SLICE)" scripts/test
 
 ## make flux    the compiler alone: target/release/flux
 flux: cargo packages

@@ -36,7 +36,7 @@ mod shown;
 use captures::{CAPTURES, module, others};
 use flux_ir::program::Program;
 use flux_message::{GivenMessage, Grammar, Parser, Streams, make};
-use flux_random_program::Random;
+use flux_random_program::{Random, is_in_slice};
 use given::{Values, words};
 use harness::{Harness, program};
 use std::collections::BTreeMap;
@@ -262,24 +262,27 @@ fn grammar_agrees(name: &str) {
     agree(&name.replace("std.", ""), module(name), &cases);
 }
 
+/// Each with the slice that it is in.
 macro_rules! grammars {
-    ($($test:ident $name:literal;)*) => {$(
+    ($($test:ident $name:literal $place:literal;)*) => {$(
         #[test]
         fn $test() {
-            grammar_agrees($name);
+            if is_in_slice($place, 4) {
+                grammar_agrees($name);
+            }
         }
     )*};
 }
 
 grammars! {
-    bittorrent_is_read_as_the_reference_reads_it "std.bittorrent";
-    dns_is_read_as_the_reference_reads_it "std.dns_message";
-    fastcgi_is_read_as_the_reference_reads_it "std.fastcgi";
-    http_is_read_as_the_reference_reads_it "std.http_message";
-    ifile_is_read_as_the_reference_reads_it "std.ifile";
-    memcached_is_read_as_the_reference_reads_it "std.memcached";
-    memcached_text_is_read_as_the_reference_reads_it "std.memcached_text";
-    resp_is_read_as_the_reference_reads_it "std.resp";
+    bittorrent_is_read_as_the_reference_reads_it "std.bittorrent" 0;
+    dns_is_read_as_the_reference_reads_it "std.dns_message" 2;
+    fastcgi_is_read_as_the_reference_reads_it "std.fastcgi" 3;
+    http_is_read_as_the_reference_reads_it "std.http_message" 0;
+    ifile_is_read_as_the_reference_reads_it "std.ifile" 3;
+    memcached_is_read_as_the_reference_reads_it "std.memcached" 1;
+    memcached_text_is_read_as_the_reference_reads_it "std.memcached_text" 1;
+    resp_is_read_as_the_reference_reads_it "std.resp" 2;
 }
 
 #[test]

@@ -7,6 +7,7 @@ use crate::support::backend::Backend;
 use crate::support::memcached::{self, opaque_of, request};
 use crate::support::proxy::{self, GET, LOOPS, QUIET_GET, SET, ask, ask_once, start};
 use crate::support::{Server, folder, sanitized, text, wait_for, worlds};
+use flux_random_program::is_in_slice;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -449,7 +450,7 @@ fn runs_that_want_each_others_connections_hold_in_simulated_worlds() {
         ("at most 1", "refused", 2000),
     ];
     for (bound, asked, first) in bounds {
-        for seed in first..first + seeds {
+        for seed in (first..first + seeds).filter(|seed| is_in_slice(*seed, 4)) {
             let mut world = Command::new(program());
             world.env("FLICK_CROSSWISE", asked).arg(format!("--flux-io=simulation:{seed}"));
             let said = world.args(["--client=127.0.0.1:7000", &format!("{servers}{bound}")]).output().unwrap();

@@ -23,11 +23,13 @@ mod random;
 mod reference;
 pub mod script;
 mod shape;
+mod slice;
 mod words;
 
 pub use random::Random;
 pub use reference::{Counts, Exit, Label, Run};
 pub use shape::Shape;
+pub use slice::is_in_slice;
 
 use model::Model;
 

@@ -13,7 +13,7 @@ mod machine;
 
 use flux_diagnostic::Severity;
 use flux_driver::{Compilation, compile};
-use flux_random_program::{Exit, Label, RandomProgram, Shape, generate};
+use flux_random_program::{Exit, Label, RandomProgram, Shape, generate, is_in_slice};
 use flux_source::{FileId, SourceMap};
 use machine::Machine;
 use std::collections::BTreeSet;
@@ -45,7 +45,7 @@ fn random_programs_are_accepted() {
     let nested = Shape { abstract_constraints: true, ..Shape::default() };
     let wide = Shape { sessions: true, keys: true, parallel: true, ..Shape::default() };
     for (shape, seeds) in [(Shape::default(), 400), (Shape::small(), 400), (nested, 200), (wide, 200), (each(), 150)] {
-        for seed in 0..seeds {
+        for seed in (0..seeds).filter(|seed| is_in_slice(*seed, 3)) {
             check_accepted(&generate(seed, &shape), &shape);
         }
     }
@@ -73,14 +73,14 @@ fn path_numbers_lead_back_to_the_paths_taken() {
     let nested = Shape { abstract_constraints: true, ..Shape::default() };
     let parallel = Shape { parallel: true, ..Shape::default() };
     for shape in [Shape::default(), nested, parallel] {
-        for seed in 0..100 {
+        for seed in (0..100).filter(|seed| is_in_slice(*seed, 3)) {
             let program = generate(seed, &shape);
             let flow = check_accepted(&program, &shape).flow.unwrap();
             check_paths(&program, &flow, 100);
             specialised += flow.functions.iter().filter(|(_, function)| function.name.contains("_after_")).count();
         }
     }
-    assert!(specialised > 20, "only {specialised} functions are made for a way to their node");
+    assert!(specialised > 7, "only {specialised} functions are made for a way to their node");
 }
 
 /// Programs with each steps.
@@ -91,7 +91,7 @@ fn each() -> Shape {
 /// The paths of instances are counted by themselves: both they and the paths of the flows are those of the reference.
 #[test]
 fn instances_of_each_steps_go_the_ways_of_the_reference() {
-    for seed in 0..60 {
+    for seed in (0..60).filter(|seed| is_in_slice(*seed, 3)) {
         let program = generate(seed, &each());
         let flow = check_accepted(&program, &each()).flow.unwrap();
         check_paths(&program, &flow, 100);
@@ -106,7 +106,7 @@ fn computed() -> Shape {
 /// What bodies come to is what the reference says of them.
 #[test]
 fn bodies_compute_what_the_reference_does() {
-    for seed in 0..60 {
+    for seed in (0..60).filter(|seed| is_in_slice(*seed, 3)) {
         let program = generate(seed, &computed());
         let flow = check_accepted(&program, &computed()).flow.unwrap();
         check_paths(&program, &flow, 100);
