@@ -178,7 +178,7 @@ fn peak_memory() -> Option<u64> {
 fn in_slice(name: &'static str, seeds: Vec<String>, hold: Hold, count: u64) {
     let parts: Vec<u64> = (0..4).filter(|part| is_in_slice(*part, 4)).collect();
     let all = count * parts.len() as u64;
-    fuzz(name, seeds, parts[0] * count, hold, move |tried| tried < all);
+    fuzz(name, seeds, parts.first().unwrap() * count, hold, move |tried| tried < all);
 }
 
 #[test]
