@@ -35,11 +35,13 @@ pub fn compile(compiler: &str, language: &str, folders: &[&Path], text: &str) ->
 
 /// The same for what includes the header of generated code first: that is compiled once.
 pub fn compile_generated(compiler: &str, folders: &[&Path], text: &str) -> Result<(), String> {
-    static PRECOMPILED: [OnceLock<()>; 2] = [OnceLock::new(), OnceLock::new()];
+    static BY_CLANG: OnceLock<()> = OnceLock::new();
+    static BY_GCC: OnceLock<()> = OnceLock::new();
     let is_clang = compiler.starts_with("clang");
+    let (once, ending) = if is_clang { (&BY_CLANG, "hpp.pch") } else { (&BY_GCC, "hpp.gch") };
     let header = Path::new(env!("CARGO_TARGET_TMPDIR")).join("precompiled.hpp");
-    let precompiled = header.with_extension(if is_clang { "hpp.pch" } else { "hpp.gch" });
-    PRECOMPILED[usize::from(is_clang)].get_or_init(|| {
+    let precompiled = header.with_extension(ending);
+    once.get_or_init(|| {
         std::fs::write(&header, "#include <flux/generated_support.hpp>\n").unwrap();
         let mut command = compiler_of(compiler, "c++-header", &[]);
         assert_eq!(said(command.arg(&header).arg("-o").arg(&precompiled), ""), Ok(()));
