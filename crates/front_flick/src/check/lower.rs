@@ -177,7 +177,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
                 let is_array = channels.get(*at).is_some_and(|from| matches!(from.kind, Kind::Channels(_)));
                 // Of an array there is one connection where always the same is sent to, and no other is made. The bytes
                 // of several would be mixed, so of these whole messages go on.
-                let is_one = !is_array || fed_by(from) != 0 && !varied.contains(&from);
+                let is_one = !is_array || fed_by(from) == 1 && !varied.contains(&from);
                 // What asks a server is counted, where it can be.
                 let is_counted = channels.get(to as usize).is_some_and(|to| self.counts(&to.kind, REPLIES));
                 (!is_counted && fed_by(to) == 1).then_some((to, !is_one))

@@ -2,7 +2,7 @@
 
 use super::made::{Fact, MadeRule};
 use flux_ir::compute::{Expression, Statement, Term, VariableId, sets};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl MadeRule {
     /// The arrays of which the rule, whose statements these are, may send to several channels in one instance.
@@ -10,7 +10,13 @@ impl MadeRule {
         // Which server is least busy is asked for each message.
         let stays = |fact: &Fact| !matches!(fact, Fact::LeastBusy(_));
         let told = self.known.iter().filter(|(fact, _)| stays(fact)).map(|(_, variable)| *variable).collect();
-        let varied = self.elements.iter().filter(|(_, element)| !is_settled(element, block, &told));
+        let first: BTreeMap<u32, &Expression> =
+            self.elements.iter().rev().map(|(channel, one)| (*channel, one)).collect();
+        let is_first = |channel, one: &Expression| first.get(channel).is_some_and(|first| first.term == one.term);
+        let varied = self.elements.iter().filter(|(channel, element)| {
+            // One of two constants may be meant, as the branch of an `if` says.
+            !is_first(channel, element) || !is_settled(element, block, &told)
+        });
         varied.map(|(channel, _)| *channel).collect()
     }
 }

@@ -42,6 +42,8 @@ fn bytes_of_an_array_are_passed_on_where_always_the_same_channel_is_sent_to() {
     assert_eq!(relay("let n = len(backends)\n  let m = n - 1", "m"), as_bytes, "a name of a name");
     assert_eq!(relay("let n = len(req.key)", "n mod len(backends)"), as_messages);
     assert_eq!(relay("let n = least_busy(backends)", "n"), as_messages, "it is asked for each message");
+    let one_of_two = "if len(req.key) > 3:\n    req => backends[0]";
+    assert_eq!(relay(one_of_two, "1"), as_messages, "each index is always the same, and there are two");
     let changed = "let n = fold on [1, len(req.key)] from 0 as sum, x: sum + x";
     assert_eq!(relay(changed, "n"), as_messages, "the value that it begins with is always the same");
 }
