@@ -65,8 +65,8 @@ def build(flux, name, more):
         sys.exit("unparked: what a switch keeps is written otherwise now in fiber.cpp: change SWITCHED")
     with open(f"{runtime}/src/event/fiber.cpp", "w", encoding="ascii") as source:
         source.write(fiber)
-    # A server that Flux has built may use a runtime that was built once for all: this one must not.
-    subprocess.run(["make", "--silent", "-C", runtime, "clean"], check=False, capture_output=True)
+    # A server that Flux has built uses a runtime that was built once for all: this one must not.
+    os.unlink(f"{runtime}/libflux.a")
     os.unlink(f"{without}/{name}")
     subprocess.run(["make", "--silent", "-C", without, "FLUX_LIBRARY=runtime/libflux.a"], check=True,
                    stdout=subprocess.DEVNULL)
