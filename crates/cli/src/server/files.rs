@@ -31,16 +31,6 @@ pub fn copy(from: &Path, to: &Path) -> Result {
     copied.map(|_| ()).map_err(|error| Failure::usage(format!("cannot write {}: {}", to.display(), plain(&error))))
 }
 
-/// Puts a link to a file, in the place of what is there.
-pub fn link(to: &Path, at: &Path) -> Result {
-    if std::fs::read_link(at).is_ok_and(|old| old == to) {
-        return Ok(());
-    }
-    let _ = std::fs::remove_file(at);
-    std::os::unix::fs::symlink(to, at)
-        .map_err(|error| Failure::usage(format!("cannot write {}: {}", at.display(), plain(&error))))
-}
-
 /// The folder a file is in: `.` for a bare name.
 pub fn parent(path: &Path) -> PathBuf {
     match path.parent() {

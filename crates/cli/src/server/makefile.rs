@@ -210,12 +210,12 @@ impl Plan {
     }
 
     /// What the file [`COMPILATION`] says: the Makefile without libraries, what headers of these take, and which
-    /// runtime this is.
+    /// runtime and compiler this is.
     pub fn compilation(&self) -> String {
         let unlinked = Self { links: vec![], libraries: vec![], ..self.clone() };
         format!(
             "# How objects are compiled: they are compiled again if this changes.\n# The runtime: {:016x}\n{}\n{}",
-            runtime_library::sources_hash(),
+            runtime_library::key(&self.cxx, &self.flags()).unwrap_or_else(|_| runtime_library::sources_hash()),
             self.link_cflags,
             unlinked.makefile()
         )
@@ -235,13 +235,14 @@ impl Plan {
 #
 # Builds the server {name} without flux:
 #     make -C THIS_FOLDER
-# The runtime is built from runtime/ unless it is there already, or FLUX_LIBRARY names one.
+# The runtime is built from runtime/ unless it is there already, or FLUX_LIBRARY names one. With other FLAGS or another
+# CXX remove runtime/libflux.a first.
 
 CC = {cc}
 CXX = {cxx}
 # Not -I., as this folder has the server, too: one called queue is not to be read for <queue>.
 {links}\
-CPPFLAGS = -iquote. {folders}-I$(dir $(FLUX_LIBRARY))include -idirafter.{links_flags}
+CPPFLAGS = -iquote. {folders}-I$(dir $(FLUX_LIBRARY))include -Iruntime/include -idirafter.{links_flags}
 FLAGS = {flags}
 CFLAGS = -Werror=return-type $(FLAGS) $(COLOR)
 CXXFLAGS = -std=c++20 -Werror=return-type $(FLAGS){shared_flags} $(COLOR)
@@ -445,8 +446,7 @@ libflux.a: $(OBJECTS)
 
 # The header that generated code includes first, compiled: GCC takes it for objects that have the same flags.
 %.gch: %
-\t@$(CXX) -std=c++20 -I$(CURDIR)/include $(FLAGS) -w -x c++-header -o $@.part $(CURDIR)/$<
-\t@mv $@.part $@
+\t@$(CXX) -std=c++20 -I$(CURDIR)/include $(FLAGS) -w -x c++-header -o $@.$$$$ $(CURDIR)/$< && mv $@.$$$$ $@
 
 $(OBJECTS:.o=.cpp): rooms_%.cpp: $(SOURCES)
 \t@printf '#include <%s>\\n' $(foreach room,$(ROOMS_$*),$(wildcard $(room)*.cpp)) > $@

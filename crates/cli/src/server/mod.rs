@@ -75,7 +75,10 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
         generated: &generated,
         is_of_2006,
     };
-    write_generated(&Plan::new(arguments, &name, &directory, &parts)?, &directory, &parts)?;
+    let plan = Plan::new(arguments, &name, &directory, &parts)?;
+    write_generated(&plan, &directory, &parts)?;
+    let library = runtime_library::found(arguments, &plan.flags()).ok().flatten();
+    link_library(library.as_deref(), &directory);
     let server = directory.join(&folder);
     if arguments.generate_only {
         terminal.progress("Generated", &format!("{} (build it: make -C {})", directory.display(), directory.display()));
@@ -195,8 +198,7 @@ fn make_server(
         return Ok((false, said));
     }
     let library = runtime_library::cached(arguments, &plan.flags(), terminal)?;
-    // For make without flux.
-    files::link(&library, &directory.join("runtime/libflux.a"))?;
+    link_library(Some(&library), directory);
     let library = library_of(&library);
     let objects = match module_objects::cached(arguments, directory, &plan, &library, terminal)? {
         Ok(objects) => objects,
@@ -206,6 +208,14 @@ fn make_server(
     let modules = format!("MODULES={}", objects.join(" "));
     let (is_linked, said_then) = make(arguments, directory, &[&library, &modules], terminal)?;
     Ok((is_linked, said + &said_then))
+}
+
+/// For make without flux: leads to the runtime that is built already, in the place of one of other flags. Without a link
+/// make builds the runtime.
+fn link_library(library: Option<&Path>, directory: &Path) {
+    let link = directory.join("runtime/libflux.a");
+    let _ = std::fs::remove_file(&link);
+    let _ = library.map(|library| std::os::unix::fs::symlink(library, &link));
 }
 
 /// Tells make where the runtime is.

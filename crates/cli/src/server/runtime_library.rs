@@ -50,8 +50,9 @@ pub fn cached(arguments: &Build, flags: &str, terminal: &Terminal) -> Result<Pat
         kept.build()?;
     }
     if !kept.is_whole() {
-        // In its own place, as all that includes it notes the paths of the headers in it.
-        kept.make(&kept.directory(), PRECOMPILED)?;
+        // In its own place, as all that includes it notes the paths of the headers in it. Without it builds take longer,
+        // and nothing else.
+        let _ = kept.make(&kept.directory(), PRECOMPILED);
     }
     Ok(kept.library())
 }
@@ -87,6 +88,8 @@ impl<'build> Kept<'build> {
     /// Builds the library beside its place and renames it into that, so that nobody links half of one.
     fn build(&self) -> Result {
         let building = self.cache.join(format!("{}{}", cache::BUILDING, std::process::id()));
+        // Whoever had this number was killed: a file may be half of one.
+        let _ = std::fs::remove_dir_all(&building);
         write_sources(&building)?;
         self.make(&building, LIBRARY)?;
         if std::fs::rename(&building, self.directory()).is_err() {
