@@ -75,10 +75,7 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
         generated: &generated,
         is_of_2006,
     };
-    let plan = Plan::new(arguments, &name, &directory, &parts)?;
-    write_generated(&plan, &directory, &parts)?;
-    let library = runtime_library::found(arguments, &plan.flags()).ok().flatten();
-    link_library(library.as_deref(), &directory);
+    write_generated(arguments, &Plan::new(arguments, &name, &directory, &parts)?, &directory, &parts)?;
     let server = directory.join(&folder);
     if arguments.generate_only {
         terminal.progress("Generated", &format!("{} (build it: make -C {})", directory.display(), directory.display()));
@@ -122,7 +119,9 @@ fn require_compilers(arguments: &Build, sources: &[NodeSource]) -> Result {
 }
 
 /// Writes what flux generates into the folder of the build.
-fn write_generated(plan: &Plan, directory: &Path, parts: &makefile::Parts<'_>) -> Result {
+fn write_generated(arguments: &Build, plan: &Plan, directory: &Path, parts: &makefile::Parts<'_>) -> Result {
+    let library = runtime_library::found(arguments, &plan.flags()).ok().flatten();
+    link_library(library.as_deref(), directory);
     for file in parts.generated {
         write_if_changed(&directory.join(&file.name), &file.text)?;
     }
@@ -210,8 +209,8 @@ fn make_server(
     Ok((is_linked, said + &said_then))
 }
 
-/// For make without flux: leads to the runtime that is built already, in the place of one of other flags. Without a link
-/// make builds the runtime.
+/// For make without flux: leads to the runtime that is built already, in the place of one of other flags. Without a
+/// link make builds the runtime.
 fn link_library(library: Option<&Path>, directory: &Path) {
     let link = directory.join("runtime/libflux.a");
     let _ = std::fs::remove_file(&link);

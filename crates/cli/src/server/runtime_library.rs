@@ -50,8 +50,8 @@ pub fn cached(arguments: &Build, flags: &str, terminal: &Terminal) -> Result<Pat
         kept.build()?;
     }
     if !kept.is_whole() {
-        // In its own place, as all that includes it notes the paths of the headers in it. Without it builds take longer,
-        // and nothing else.
+        // In its own place, as all that includes it notes the paths of the headers in it. Without it builds only take
+        // longer.
         let _ = kept.make(&kept.directory(), PRECOMPILED);
     }
     Ok(kept.library())
