@@ -23,11 +23,16 @@ const LOCK: &str = "lock-";
 /// How long a thing is kept after the last build that used it.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// Where all is kept.
-pub fn directory() -> Result<PathBuf> {
+/// Where all is kept, if something is.
+pub fn place() -> PathBuf {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let base = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")));
-    let directory = base.unwrap_or_else(std::env::temp_dir).join("flux");
+    base.unwrap_or_else(std::env::temp_dir).join("flux")
+}
+
+/// The folder where all is kept.
+pub fn directory() -> Result<PathBuf> {
+    let directory = place();
     create_directory(&directory)?;
     Ok(directory)
 }

@@ -42,6 +42,7 @@ pub fn cached(arguments: &Build, flags: &str, terminal: &Terminal) -> Result<Pat
     if kept.is_whole() {
         return Ok(kept.library());
     }
+    cache::directory()?;
     let wait = || terminal.progress("Waiting", "for another build, which compiles the Flux runtime");
     let _making = cache::making(&kept.cache, &kept.name, wait);
     if !cache::has(&kept.library()) {
@@ -69,7 +70,7 @@ struct Kept<'build> {
 impl<'build> Kept<'build> {
     fn new(arguments: &'build Build, flags: &'build str) -> Result<Self> {
         let name = format!("{}{:016x}", cache::RUNTIME, key(&arguments.cxx, flags)?);
-        Ok(Self { cache: cache::directory()?, name, cxx: &arguments.cxx, flags })
+        Ok(Self { cache: cache::place(), name, cxx: &arguments.cxx, flags })
     }
 
     fn directory(&self) -> PathBuf {
