@@ -1,5 +1,5 @@
-//! The tests of the command: it builds servers, and tests talk to them. They are one program, as a program for each
-//! file takes a second to compile and link.
+//! The tests of the command: the command builds servers, and the tests talk to them. All files are one test binary,
+//! because a separate binary for each file takes a second to compile and link.
 
 #![expect(clippy::disallowed_methods, reason = "a test is a shell: it builds servers and talks to them")]
 #![allow(

@@ -1,8 +1,8 @@
-//! Slices of long tests. An ordinary run of the tests tries only a slice of some grammars, seeds and files; each commit
-//! has another slice, and `make soak` tries all of them.
+//! Slices of long tests. An ordinary run of the tests tries only a slice of some grammars, seeds and files. Each commit
+//! has its own slice. `make soak` tries all slices.
 
-/// Whether the part with this number is to be tried, where one in `parts` is. The environment numbers the slice:
-/// `FLUX_TEST_SLICE`. Without a number everything is tried.
+/// Whether a test tries the part with this number. A slice has one in `parts` of them. The environment variable
+/// `FLUX_TEST_SLICE` is the number of the slice. Without a number, tests try all parts.
 #[expect(clippy::disallowed_methods, reason = "what runs the tests chooses the slice")]
 pub fn is_in_slice(part: u64, parts: u64) -> bool {
     is_in(std::env::var("FLUX_TEST_SLICE").ok().and_then(|slice| slice.parse().ok()), part, parts)

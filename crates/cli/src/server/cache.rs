@@ -23,14 +23,14 @@ const LOCK: &str = "lock-";
 /// How long a thing is kept after the last build that used it.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// Where all is kept, if something is.
+/// The folder of the cache. It may not exist yet.
 pub fn place() -> PathBuf {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let base = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")));
     base.unwrap_or_else(std::env::temp_dir).join("flux")
 }
 
-/// The folder where all is kept.
+/// The folder of the cache, created if it does not exist.
 pub fn directory() -> Result<PathBuf> {
     let directory = place();
     create_directory(&directory)?;

@@ -209,8 +209,8 @@ impl Plan {
         self.objects.iter().map(|object| object.name.as_str()).chain([self.generated_object.as_str()]).collect()
     }
 
-    /// What the file [`COMPILATION`] says: the Makefile without libraries, what headers of these take, and which
-    /// runtime and compiler this is.
+    /// The content of the file [`COMPILATION`]: the Makefile without libraries, the compiler flags for their headers,
+    /// and a hash of the runtime and the compiler.
     pub fn compilation(&self) -> String {
         let unlinked = Self { links: vec![], libraries: vec![], ..self.clone() };
         format!(

@@ -209,15 +209,15 @@ fn make_server(
     Ok((is_linked, said + &said_then))
 }
 
-/// For make without flux: leads to the runtime that is built already, in the place of one of other flags. Without a
-/// link make builds the runtime.
+/// Links `runtime/libflux.a` to a library that is already built, for a later make without flux. This replaces a link to
+/// a library with other flags. Without a link, make builds the runtime.
 fn link_library(library: Option<&Path>, directory: &Path) {
     let link = directory.join("runtime/libflux.a");
     let _ = std::fs::remove_file(&link);
     let _ = library.map(|library| std::os::unix::fs::symlink(library, &link));
 }
 
-/// Tells make where the runtime is.
+/// The argument that tells make where the runtime is.
 fn library_of(library: &Path) -> String {
     format!("FLUX_LIBRARY={}", library.display())
 }

@@ -19,7 +19,7 @@ pub const STANDARD: &str = "nodes";
 /// include is then read once, and not for each of them.
 pub const WHOLE: &str = "nodes/whole";
 
-/// How that file begins: GCC takes a [precompiled header](super::runtime_library) only there.
+/// The first line of each of these files: GCC uses a [precompiled header](super::runtime_library) only there.
 const FIRST: &str = "#include <flux/generated_support.hpp>\n";
 
 /// Where the modules of a program come from.

@@ -1,6 +1,6 @@
 //! The built runtime, kept between builds: one for each version, compiler, set of flags and sanitizer. A compiler that
-//! has several names (`c++` for CMake, `g++`) is one. With it comes the header of generated code, precompiled: a server
-//! is compiled in half of the time.
+//! has several names (`c++` for CMake, `g++`) is one. For GCC the header of generated code is precompiled, too: this
+//! halves the time to compile a server.
 
 use super::cache;
 use super::compilers;
@@ -18,7 +18,7 @@ use std::sync::OnceLock;
 
 const LIBRARY: &str = "libflux.a";
 
-/// The header that generated code includes first, as GCC precompiles it.
+/// The header that generated code includes first, precompiled by GCC.
 const PRECOMPILED: &str = "include/flux/generated_support.hpp.gch";
 
 /// Writes the runtime's sources and its Makefile into a folder.
@@ -30,7 +30,7 @@ pub fn write_sources(directory: &Path) -> Result {
     write_if_changed(&directory.join("Makefile"), RUNTIME)
 }
 
-/// The library for these flags where it is in the cache.
+/// The library for these flags, if it is in the cache.
 pub fn found(arguments: &Build, flags: &str) -> Result<Option<PathBuf>> {
     let kept = Kept::new(arguments, flags)?;
     Ok(kept.is_whole().then(|| kept.library()))
@@ -58,10 +58,10 @@ pub fn cached(arguments: &Build, flags: &str, terminal: &Terminal) -> Result<Pat
     Ok(kept.library())
 }
 
-/// A runtime in the cache, or one that is to be.
+/// A runtime in the cache, built or still to be built.
 struct Kept<'build> {
     cache: PathBuf,
-    /// Its folder's name.
+    /// The name of its folder.
     name: String,
     cxx: &'build str,
     flags: &'build str,
@@ -81,12 +81,13 @@ impl<'build> Kept<'build> {
         self.directory().join(LIBRARY)
     }
 
-    /// Whether all is there. Clang takes a precompiled header only if its command line names one.
+    /// Whether the library is there, and for GCC the precompiled header. Clang would use one only if its command line
+    /// named it.
     fn is_whole(&self) -> bool {
         cache::has(&self.library()) && (self.cxx.contains("clang") || self.directory().join(PRECOMPILED).is_file())
     }
 
-    /// Builds the library beside its place and renames it into that, so that nobody links half of one.
+    /// Builds the library in a folder of its own and then renames this folder. No build can link an incomplete library.
     fn build(&self) -> Result {
         let building = self.cache.join(format!("{}{}", cache::BUILDING, std::process::id()));
         // Whoever had this number was killed: a file may be half of one.
@@ -100,7 +101,7 @@ impl<'build> Kept<'build> {
         Ok(())
     }
 
-    /// Makes a file of the runtime's folder.
+    /// Runs make for one file of the runtime's folder.
     fn make(&self, folder: &Path, file: &str) -> Result {
         let Self { cxx, flags, .. } = self;
         let jobs = std::thread::available_parallelism().map_or(1, |number| number.get());
@@ -137,7 +138,7 @@ pub fn key(cxx: &str, flags: &str) -> Result<u64> {
     Ok(hasher.finish())
 }
 
-/// Of all sources and headers of the runtime, and of how they are compiled.
+/// A hash of all sources and headers of the runtime, and of the Makefile that compiles them.
 pub fn sources_hash() -> u64 {
     static ONCE: OnceLock<u64> = OnceLock::new();
     *ONCE.get_or_init(|| {

@@ -1,11 +1,11 @@
-//! Whether a rule sends to the same channels of an array with every message.
+//! Whether a rule sends all messages of an instance to the same channel of an array.
 
 use super::made::{Fact, MadeRule};
 use flux_ir::compute::{Expression, Statement, Term, VariableId, sets};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl MadeRule {
-    /// The arrays of which the rule, whose statements these are, may send to several channels in one instance.
+    /// The arrays in which the rule may send to several channels in one instance. `block` has the rule's statements.
     pub fn varied(&self, block: &[Statement]) -> BTreeSet<u32> {
         // Which server is least busy is asked for each message.
         let stays = |fact: &Fact| !matches!(fact, Fact::LeastBusy(_));
@@ -21,8 +21,8 @@ impl MadeRule {
     }
 }
 
-/// Whether a value is the same for all messages of an instance: it is made of what the rule is `told` alone. Each
-/// variable is looked at once, however many values it is in.
+/// Whether a value is the same for all messages of an instance: it depends only on constants and on the variables in
+/// `told`. Each variable is visited once, even if many values use it.
 fn is_settled(value: &Expression, block: &[Statement], told: &BTreeSet<VariableId>) -> bool {
     let mut known = told.clone();
     let mut open = vec![value];
@@ -44,7 +44,7 @@ fn is_settled(value: &Expression, block: &[Statement], told: &BTreeSet<VariableI
     true
 }
 
-/// The only value that a variable ever has, where `let` gives it that outside of all other blocks.
+/// The only value that a variable ever has, if a `let` outside of all nested blocks gives it this value.
 fn lets(block: &[Statement], variable: VariableId) -> Option<&Expression> {
     let mut given = block.iter().filter_map(|statement| match statement {
         Statement::Set { variable: set, is_new: true, value } if *set == variable => Some(value),
