@@ -6,7 +6,9 @@ use super::{Checker, View};
 use crate::syntax::{Channel, Declaration, Parameter, Record, Syntax, Type, TypeForm};
 use flux_front::Front as _;
 use flux_front_flux::FluxFront;
+use flux_ir::cpp_keyword::{is_keyword, is_macro};
 use flux_ir::message::MessageId;
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 /// How many bytes such a message may have, where a field of it may have any number.
@@ -51,8 +53,16 @@ fn is_called(ty: &Type<'_>, name: &str) -> bool {
     matches!(&ty.form, TypeForm::Named(named) if named.parts() == (None, name))
 }
 
-/// The text of the message; none where a field is neither a number nor a string.
+/// The integers of a message, by their names.
+const INTEGERS: [&str; 8] = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"];
+
+/// The text of the message; none if a field is neither a number nor a string, or has a name that it must not have. No
+/// mistake is in the text: it would be reported at a place that the author's text does not have.
 fn unit(record: &Record<'_>) -> Option<String> {
+    let names: HashSet<&str> = record.fields.iter().map(|field| field.name.as_str()).collect();
+    if names.len() < record.fields.len() || names.iter().any(|name| is_keyword(name) || is_macro(name)) {
+        return None;
+    }
     let bytes = record.fields.iter().try_fold(0_u64, |sum, field| Some(sum.saturating_add(bytes(&field.ty)?)));
     let most = bytes.map_or(MAX_SIZE, |bytes| bytes.min(MAX_SIZE));
     let mut text = format!("type {} = unit {{ %byteorder = big; %max_size = {most};\n", record.name.text);
@@ -66,7 +76,7 @@ fn unit(record: &Record<'_>) -> Option<String> {
                 writeln!(text, "{size} : uint32; {name} : {own} &length = self.{size}{most};")
             }
             (None, "integer") => writeln!(text, "{name} : int64;"),
-            (None, own) if own.trim_start_matches('u').starts_with("int") => writeln!(text, "{name} : {own};"),
+            (None, own) if INTEGERS.contains(&own) => writeln!(text, "{name} : {own};"),
             _ => return None,
         };
     }

@@ -167,6 +167,17 @@ fn records_are_made_of_all_their_fields() {
 }
 
 #[test]
+fn a_record_that_is_sent_is_wrong_where_it_is_written() {
+    let sent = |fields: &str| said(&format!("type kv : record\n{fields}proc P : (kv/kv a)\n  | a => a\n"));
+    assert_eq!(
+        sent("  value : integer\n  value : string\n"),
+        ["3: [duplicate-field] `kv` has two fields called `value`"]
+    );
+    assert_eq!(sent("  value : int\n"), ["2: [field-type] there is no type `int`"]);
+    assert_eq!(sent("  switch : int8\n"), ["2: [invalid-name] `switch` is a word of C++ and cannot name a field"]);
+}
+
+#[test]
 fn only_state_changes() {
     assert_eq!(
         of("fun f : (x : integer, ref s : integer) -> ()\n  x := 1\n  s := 2\n  s := \"two\"\n"),
