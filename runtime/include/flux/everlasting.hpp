@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <new>
+#include <utility>
+
+namespace flux {
+
+/// Holds a variable of the process that is never destroyed, as threads may use it while the process exits. It is not
+/// allocated either, which could fail.
+template <class Type>
+class everlasting {
+  public:
+    template <class... From>
+    explicit everlasting(From &&...from) : held_(*new (room_) Type(std::forward<From>(from)...))
+    {
+    }
+    everlasting(const everlasting &) = delete;
+    everlasting &operator=(const everlasting &) = delete;
+
+    Type &operator*() noexcept { return held_; }
+
+  private:
+    alignas(Type) std::byte room_[sizeof(Type)];
+    Type &held_;
+};
+
+} // namespace flux
