@@ -95,7 +95,8 @@ fn bind(arguments: &Stubs, program: &mut Program, sources: &[NodeSource], termin
     let name = program.compilation.program().map(|model| model.name.clone()).unwrap_or_default();
     let directory = files::parent(&program.path).join("build").join(name);
     let flags = links::flags(&links::of(program));
-    let compiler = bind_functions::Compiler { command: &arguments.cxx, flags: &flags, directory: &directory };
+    let compiler =
+        bind_functions::Compiler { command: &arguments.cxx, flags, directory: &directory, precompiled: None };
     if bind_functions::is_asked(program, sources) {
         files::create_directory(&directory)?;
         write_runtime(&directory.join("runtime"))?;

@@ -1,3 +1,5 @@
+/// \file
+/// Variables of the process that outlive all of its threads.
 #pragma once
 
 #include <cstddef>

@@ -142,7 +142,7 @@ TEST(FlowStore, CannotBeMadeWithoutMemoryForOneFlow)
 TEST(FlowStore, NeverHandsOutAFlowThatIsInUse)
 {
     constexpr std::size_t limit = 5;
-    constexpr int rounds = 30'000;
+    constexpr int rounds = 5'000;
     flux::thread_waiter place;
     flux::flow_store store(sample::sources[0], limit);
     std::atomic<flux::flow *> handed[3] = {};

@@ -3,9 +3,10 @@
 /// repeats it, and ends the loop.
 ///
 /// `FLUX_SIMULATION_SEED=N` repeats that seed alone. With `FLUX_SIMULATION_SEEDS=M` each test runs M seeds, from N on
-/// if that is given, too.
+/// if that is given, too. With `FLUX_TEST_SLICE=N` a test that has many seeds runs a part of them, at least 100.
 #pragma once
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
@@ -16,7 +17,7 @@
 class each_seed
 {
   public:
-    /// Those below `usual`, or those that the environment names.
+    /// Those below `usual`, or those that the environment names. Of slices there are four at most.
     explicit each_seed(std::uint64_t usual)
     {
         const auto number = [](const char *variable) {
@@ -25,9 +26,11 @@ class each_seed
         };
         const auto first = number("FLUX_SIMULATION_SEED");
         const auto seeds = number("FLUX_SIMULATION_SEEDS");
+        const std::uint64_t part = std::min(usual, std::max<std::uint64_t>(100, usual / 4));
+        const auto slice = first || seeds ? std::nullopt : number("FLUX_TEST_SLICE");
         is_one_ = first && !seeds;
-        next_ = first.value_or(0);
-        count_ = is_one_ ? 1 : seeds.value_or(usual);
+        next_ = slice ? *slice % (usual / part) * part : first.value_or(0);
+        count_ = is_one_ ? 1 : slice ? part : seeds.value_or(usual);
         end_ = next_ + count_;
     }
     each_seed(const each_seed &) = delete;

@@ -25,8 +25,10 @@ use std::process::Command;
 pub struct Compiler<'a> {
     /// The C++ compiler.
     pub command: &'a str,
-    /// The author's flags.
-    pub flags: &'a [String],
+    /// The flags of all that the build compiles, and those of its libraries.
+    pub flags: Vec<String>,
+    /// The folder with the precompiled header of generated code, if that header is there already.
+    pub precompiled: Option<PathBuf>,
     /// Where the probe is written.
     pub directory: &'a Path,
 }
@@ -109,7 +111,10 @@ fn is_known(function: &Name, sources: &[NodeSource], headers: &[String]) -> bool
 /// What the compiler says of the probe.
 fn ask(file: &Path, folders: &[PathBuf], compiler: &Compiler<'_>, flags: &[&str]) -> Result<String> {
     let mut command = Command::new(compiler.command);
-    command.args(["-std=c++20", "-fsyntax-only", "-w"]).args(compiler.flags).args(flags);
+    command.args(["-std=c++20", "-fsyntax-only", "-w"]).args(&compiler.flags).args(flags);
+    if let Some(folder) = &compiler.precompiled {
+        command.arg("-I").arg(folder).args(["-include", "flux/generated_support.hpp"]);
+    }
     folders.iter().for_each(|folder| _ = command.arg("-I").arg(folder));
     command.arg("-I").arg(compiler.directory);
     command.arg("-I").arg(compiler.directory.join("runtime/include")).arg(file);

@@ -2,6 +2,7 @@
 //!
 //! If pkg-config knows a library, by its own name or with `lib` before it, it says how to compile and link with it;
 //! otherwise the linker gets the name. The Makefile asks pkg-config itself, so it is right on another machine, too.
+//! pkg-config takes ten times as long for a name that it does not know. Therefore flux asks it once, and tells make.
 
 use crate::failure::Result;
 use crate::program::{Notes, Program};
@@ -9,12 +10,15 @@ use crate::terminal::Terminal;
 use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_ir::program::Link;
 use flux_toolchain::ids;
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::process::{Command, Stdio};
 
 /// What the Makefile has after the names of the libraries, `LINKS`.
 pub const VARIABLES: &str = "\
 # What pkg-config calls a library, if it knows it; and what it says of it, or else the last argument.
-package = $(firstword $(foreach one,$1 lib$1,$(shell pkg-config --exists $(one) 2>/dev/null && echo $(one))))
+find = $(firstword $(foreach one,$1 lib$1,$(shell pkg-config --exists $(one) 2>/dev/null && echo $(one))))
+package = $(if $(filter undefined,$(origin PACKAGE_$1)),$(eval PACKAGE_$1 := $(call find,$1)))$(PACKAGE_$1)
 linked = $(if $(call package,$1),$(shell pkg-config $2 $(call package,$1)),$3)
 LINKS_CPPFLAGS := $(foreach one,$(LINKS),$(call linked,$(one),--cflags,))
 LINKS_LDLIBS := $(foreach one,$(LINKS),$(call linked,$(one),--libs,-l$(one)))
@@ -110,7 +114,24 @@ fn package(library: &str) -> Option<String> {
     names.into_iter().find(|name| pkg_config(&["--exists", name]).is_some())
 }
 
+/// The variables of make that say what pkg-config calls these libraries.
+pub fn packages(links: &[Link]) -> Vec<String> {
+    let variable = |link: &Link| format!("PACKAGE_{}={}", link.library, package(&link.library).unwrap_or_default());
+    links.iter().map(variable).collect()
+}
+
+/// What pkg-config answers; none where it refuses, or is not there.
 fn pkg_config(arguments: &[&str]) -> Option<String> {
+    thread_local! {
+        static ANSWERS: RefCell<HashMap<String, Option<String>>> = RefCell::default();
+    }
+    ANSWERS.with_borrow_mut(|answers| {
+        let known = answers.entry(arguments.join(" "));
+        known.or_insert_with(|| asked_of_pkg_config(arguments)).clone()
+    })
+}
+
+fn asked_of_pkg_config(arguments: &[&str]) -> Option<String> {
     let output = Command::new("pkg-config").args(arguments).stdin(Stdio::null()).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }

@@ -63,6 +63,7 @@ pub struct Plan {
     /// Those that the program names, and with which flags their headers are found.
     links: Vec<String>,
     link_cflags: String,
+    packages: Vec<String>,
     /// Where headers are looked for beside the runtime.
     folders: String,
     objects: Vec<Object>,
@@ -161,6 +162,7 @@ impl Plan {
             libraries,
             links,
             link_cflags: links::flags(parts.links).join(" "),
+            packages: links::packages(parts.links),
             folders,
             objects,
             modules,
@@ -172,6 +174,11 @@ impl Plan {
     /// The flags of every compilation.
     pub fn flags(&self) -> String {
         self.flags.join(" ")
+    }
+
+    /// The variables that save make the questions to pkg-config.
+    pub fn packages(&self) -> &[String] {
+        &self.packages
     }
 
     /// The standard modules.

@@ -24,10 +24,12 @@ use crate::arguments::Build;
 use crate::failure::{Failure, Result};
 use crate::program::{Notes, Program, compile, plain};
 use crate::terminal::Terminal;
+use bind_functions::Compiler;
 use files::write_if_changed;
 use flux_back_cpp::interface_2006::{SCRIPT, SCRIPT_NAME};
 use flux_back_cpp::{GeneratedFile, Options};
 use flux_diagnostic::{Diagnostics, Severity};
+use flux_ir::program::Link;
 use flux_toolchain::node_source::NodeSource;
 use flux_toolchain::{blocking_calls, explain, missing_headers, missing_returns, without_colours};
 use makefile::Plan;
@@ -54,8 +56,7 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     runtime_library::write_sources(&runtime)?;
     let linked = links::of(&program);
     links::require(&program, &arguments.cxx, &arguments.cflags(), terminal)?;
-    let flags = [arguments.cflags(), links::flags(&linked)].concat();
-    let compiler = bind_functions::Compiler { command: &arguments.cxx, flags: &flags, directory: &directory };
+    let compiler = compiler_of(arguments, &linked, &directory);
     if bind_functions::is_asked(&program, &sources) {
         terminal.progress("Reading", &format!("the headers of {}", program.path.display()));
     }
@@ -104,6 +105,13 @@ pub fn build(arguments: &Build, terminal: &Terminal) -> Result<PathBuf> {
     files::copy(&server, output)?;
     terminal.progress("Built", &output.display().to_string());
     Ok(output.clone())
+}
+
+/// The compiler that is asked for the functions of headers, as the build calls it.
+fn compiler_of<'a>(arguments: &'a Build, linked: &[Link], directory: &'a Path) -> Compiler<'a> {
+    let flags = makefile::flags(arguments);
+    let precompiled = runtime_library::precompiled(arguments, &flags.join(" "));
+    Compiler { command: &arguments.cxx, flags: [flags, links::flags(linked)].concat(), directory, precompiled }
 }
 
 /// Fails where a compiler is missing that the build needs.
@@ -186,12 +194,12 @@ fn make_server(
     // The author's mistakes are said before the runtime is compiled, which takes a minute, once.
     let found = runtime_library::found(arguments, &plan.flags())?.map(|library| library_of(&library));
     let first: Vec<_> = plan.objects().into_iter().chain(found.as_deref()).collect();
-    let (mut is_made, mut said) = make(arguments, directory, &first, terminal)?;
+    let (mut is_made, mut said) = make(arguments, &plan, directory, &first, terminal)?;
     if is_made && parts.is_of_2006 && returns::add(&said, directory, parts.sources, terminal)? {
         plan = Plan::new(arguments, name, directory, parts)?;
         write_makefile(&plan, directory)?;
         let again: Vec<_> = plan.objects().into_iter().chain(found.as_deref()).collect();
-        (is_made, said) = make(arguments, directory, &again, terminal)?;
+        (is_made, said) = make(arguments, &plan, directory, &again, terminal)?;
     }
     if !is_made {
         return Ok((false, said));
@@ -205,7 +213,7 @@ fn make_server(
     };
     let objects: Vec<_> = objects.iter().map(|object| object.display().to_string()).collect();
     let modules = format!("MODULES={}", objects.join(" "));
-    let (is_linked, said_then) = make(arguments, directory, &[&library, &modules], terminal)?;
+    let (is_linked, said_then) = make(arguments, &plan, directory, &[&library, &modules], terminal)?;
     Ok((is_linked, said + &said_then))
 }
 
@@ -255,13 +263,19 @@ pub fn generate(program: &Program, options: &Options) -> Result<Vec<GeneratedFil
 }
 
 /// Makes what is asked for, its progress shown as it comes. Whether all was made, and what the compilers said.
-fn make(arguments: &Build, directory: &Path, asked: &[&str], terminal: &Terminal) -> Result<(bool, String)> {
+fn make(
+    arguments: &Build,
+    plan: &Plan,
+    directory: &Path,
+    asked: &[&str],
+    terminal: &Terminal,
+) -> Result<(bool, String)> {
     let cpus = || std::thread::available_parallelism().map_or(1, |number| number.get());
     let jobs = arguments.jobs.map_or_else(cpus, |jobs| jobs as usize);
     let mut command = Command::new("make");
     // By lines, so that what is compiled is shown while it is, and what compilers say is still not mixed.
     command.arg("-C").arg(directory).args(["--no-print-directory", "--output-sync=line"]).arg(format!("-j{jobs}"));
-    command.args(asked);
+    command.args(asked).args(plan.packages());
     if terminal.color() {
         command.arg("COLOR=-fdiagnostics-color=always");
     }

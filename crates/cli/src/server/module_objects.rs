@@ -60,7 +60,8 @@ pub fn cached(
         let home = |one: &&Wanted<'_>| format!("HOME_OF_{}={}", one.module.name, one.home.display());
         let homes: Vec<_> = missing.iter().map(home).collect();
         let asked = missing.iter().map(|one| one.module.object.as_str()).chain(homes.iter().map(String::as_str));
-        let (is_made, said) = make(arguments, directory, &asked.chain([library]).collect::<Vec<_>>(), terminal)?;
+        let asked: Vec<_> = asked.chain([library]).collect();
+        let (is_made, said) = make(arguments, plan, directory, &asked, terminal)?;
         if !is_made {
             return Ok(Err(said));
         }

@@ -36,6 +36,12 @@ pub fn found(arguments: &Build, flags: &str) -> Result<Option<PathBuf>> {
     Ok(kept.is_whole().then(|| kept.library()))
 }
 
+/// The folder to include from so that the precompiled header for these flags is found, if it is in the cache.
+pub fn precompiled(arguments: &Build, flags: &str) -> Option<PathBuf> {
+    let header = Kept::new(arguments, flags).ok()?.directory().join(PRECOMPILED);
+    header.is_file().then(|| header.ancestors().nth(2).map(Path::to_path_buf))?
+}
+
 /// The library for these flags; built where it is not in the cache yet.
 pub fn cached(arguments: &Build, flags: &str, terminal: &Terminal) -> Result<PathBuf> {
     let kept = Kept::new(arguments, flags)?;
