@@ -267,7 +267,7 @@ macro_rules! grammars {
     ($($test:ident $name:literal $place:literal;)*) => {$(
         #[test]
         fn $test() {
-            if is_in_slice($place, 4) {
+            if is_in_slice($place, 8) {
                 grammar_agrees($name);
             }
         }
@@ -276,18 +276,19 @@ macro_rules! grammars {
 
 grammars! {
     bittorrent_is_read_as_the_reference_reads_it "std.bittorrent" 0;
-    dns_is_read_as_the_reference_reads_it "std.dns_message" 2;
-    fastcgi_is_read_as_the_reference_reads_it "std.fastcgi" 3;
-    http_is_read_as_the_reference_reads_it "std.http_message" 0;
-    ifile_is_read_as_the_reference_reads_it "std.ifile" 3;
-    memcached_is_read_as_the_reference_reads_it "std.memcached" 1;
-    memcached_text_is_read_as_the_reference_reads_it "std.memcached_text" 1;
-    resp_is_read_as_the_reference_reads_it "std.resp" 2;
+    dns_is_read_as_the_reference_reads_it "std.dns_message" 1;
+    fastcgi_is_read_as_the_reference_reads_it "std.fastcgi" 2;
+    http_is_read_as_the_reference_reads_it "std.http_message" 3;
+    ifile_is_read_as_the_reference_reads_it "std.ifile" 4;
+    memcached_is_read_as_the_reference_reads_it "std.memcached" 5;
+    memcached_text_is_read_as_the_reference_reads_it "std.memcached_text" 6;
+    resp_is_read_as_the_reference_reads_it "std.resp" 7;
 }
 
 #[test]
 fn small_messages_are_read_as_the_reference_reads_them() {
-    for (name, text, message, all) in programs::ALL {
+    let numbered = (0..).zip(programs::ALL).filter(|(place, _)| is_in_slice(*place, 3));
+    for (_, (name, text, message, all)) in numbered {
         let right: Vec<_> = all.iter().map(|bytes| bytes.to_vec()).collect();
         agree(name, text, &[(*message, with_changes(&right, 60))]);
     }

@@ -5,6 +5,7 @@
 
 use flux_diagnostic::Severity;
 use flux_fuzz::hold;
+use flux_random_program::is_in_slice;
 use flux_source::{CHAIN_LIMIT, FileId, NESTING_LIMIT, SourceMap};
 
 /// How often what is repeated is repeated that exceeds every limit.
@@ -157,14 +158,14 @@ fn is_limited(name: &str, what: &str, kind: Kind, repeated: Repeated) {
 
 #[test]
 fn a_program_may_be_as_deep_as_the_limits_say() {
-    for (what, kind, repeated) in FLUX {
+    for (_, (what, kind, repeated)) in (0..).zip(FLUX).filter(|(place, _)| is_in_slice(*place, 2)) {
         is_limited("test.flux", what, kind, repeated);
     }
 }
 
 #[test]
 fn a_program_in_flick_may_be_as_deep_as_the_limits_say() {
-    for (what, kind, repeated) in FLICK {
+    for (_, (what, kind, repeated)) in (0..).zip(FLICK).filter(|(place, _)| is_in_slice(*place, 2)) {
         is_limited("test.flick", what, kind, repeated);
     }
 }

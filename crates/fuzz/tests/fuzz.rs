@@ -210,7 +210,7 @@ fn any_bytes_are_compiled_or_refused() {
 
 #[test]
 fn programs_of_the_repository_hold() {
-    for program in programs() {
+    for (_, program) in (0..).zip(programs()).filter(|(place, _)| is_in_slice(*place, 4)) {
         assert_eq!(hold::text(&program), Ok(()), "{program}");
         assert_eq!(hold::text(&program.replace('\n', "\r\n")), Ok(()), "{program}");
         assert_eq!(hold::text(&format!("\u{feff}{program}")), Ok(()), "{program}");
