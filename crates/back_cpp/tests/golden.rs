@@ -225,6 +225,11 @@ fn computed_nodes_and_predicates() {
 }
 
 #[test]
+fn inputs_that_a_body_hands_on() {
+    page("handed_on");
+}
+
+#[test]
 fn types_of_the_language() {
     page("types");
 }

@@ -17,7 +17,7 @@ use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_ir::error_code::ErrorPart;
 use flux_ir::program::{Argument, Handler, Node, NodeId, Origin, Parameter, Program, Replacement};
 use flux_source::NESTING_LIMIT;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Binds what fits or is reached, and reports handlers that do not; as a note, what one leaves out or reaches.
 pub fn bind_handlers(program: &mut Program, diagnostics: &mut Diagnostics) {
@@ -65,17 +65,23 @@ pub fn bind_handlers(program: &mut Program, diagnostics: &mut Diagnostics) {
 
 /// Says what each application keeps for handlers, or which handler it cannot keep something for.
 fn report_reached(program: &mut Program, wanted: &mut Wanted, diagnostics: &mut Diagnostics) {
+    let mut lacking = HashMap::new();
     let unkept = keep(program, wanted);
-    for handler in &program.handlers {
+    for one in &unkept {
+        for place in takers(program, one.node, one.index) {
+            lacking.entry(place).or_insert(one);
+        }
+    }
+    for (place, handler) in program.handlers.iter().enumerate() {
         let Some(target) = handler.target.node() else { continue };
         let target = &program.nodes[target];
         for Replacement { failing, arguments, .. } in &handler.replacements {
             let is_wanted = |index: usize| arguments.contains(&Argument::Kept(index));
             let failed = &program.nodes[*failing];
-            if let Some(one) = unkept.iter().find(|one| one.node == *failing && is_wanted(one.index)) {
+            if let Some(one) = lacking.get(&(place, *failing)) {
                 let error =
                     does_not_take(handler, target, failed).fact(format!("it cannot be reached either: {}", one.why));
-                diagnostics.push(error.mark(one.span, format!("`{}` is applied here", failed.name)));
+                diagnostics.push(error.mark(one.span, format!("`{}` is applied here", program.nodes[one.node].name)));
             } else if let Some(list) = wanted.get(failing) {
                 let names: Vec<_> =
                     list.iter().enumerate().filter(|(at, _)| is_wanted(*at)).map(|(_, one)| one).collect();
@@ -91,6 +97,28 @@ fn report_reached(program: &mut Program, wanted: &mut Wanted, diagnostics: &mut 
             }
         }
     }
+}
+
+/// The handlers that take this kept value of a node, by their index, each with the node in whose place it takes it: of
+/// the node itself, or of a handler for which the value is kept on.
+fn takers(program: &Program, node: NodeId, index: usize) -> Vec<(usize, NodeId)> {
+    let (mut open, mut seen, mut found) = (vec![(node, index)], HashSet::new(), vec![]);
+    while let Some((node, index)) = open.pop() {
+        if !seen.insert((node, index)) {
+            continue;
+        }
+        let value = Argument::Kept(index);
+        for (place, handler) in program.handlers.iter().enumerate() {
+            for replacement in handler.replacements.iter().filter(|one| one.failing == node) {
+                if replacement.arguments.contains(&value) {
+                    found.push((place, node));
+                }
+                let kept = replacement.kept.iter().enumerate().filter(|(_, kept)| **kept == value);
+                open.extend(kept.filter_map(|(at, _)| Some((handler.target.node()?, at))));
+            }
+        }
+    }
+    found
 }
 
 /// What names a value of a failing node with these inputs, or one that it could reach, which is noted as `reached`.
