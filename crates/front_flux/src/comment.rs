@@ -2,8 +2,8 @@
 
 use flux_source::Span;
 
-/// The first sentence of the `//` comment that ends on the line above a statement, or else of the one that follows it
-/// on its line, without the full stop; empty where there is neither.
+/// The first sentence of the `//` comment that ends on the line above a statement that begins its line, or else of the
+/// comment that follows the statement on its line, without the full stop; empty where there is neither.
 pub fn first_sentence(text: &str, statement: Span) -> String {
     let above = first_sentence_above(text, statement.start as usize);
     if above.is_empty() { first_sentence_behind(text, statement.end as usize) } else { above }
@@ -17,6 +17,9 @@ fn first_sentence_behind(text: &str, offset: usize) -> String {
 fn first_sentence_above(text: &str, offset: usize) -> String {
     let before = text.get(..offset).unwrap_or_default();
     let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    if before.get(line_start..).is_some_and(|rest| !rest.trim().is_empty()) {
+        return String::new();
+    }
     let lines = before.get(..line_start).unwrap_or_default().lines().rev();
     let mut comment: Vec<_> = lines.map_while(|line| line.trim().strip_prefix("//")).map(str::trim).collect();
     comment.reverse();
@@ -69,6 +72,7 @@ mod tests {
             "x; // Of x.\noption;",
             "/* A block. */\noption;",
             "//\noption;",
+            "// Of x.\nx; option;",
         ] {
             assert_eq!(said(text), "", "{text}");
         }
