@@ -51,7 +51,7 @@ impl Front for WordFront {
                 let gives = values.iter().position(|(word, _)| *word == "gives").unwrap();
                 let parameters = |words: &[Word<'_>]| words.iter().map(|word| parameter(scope, *word)).collect();
                 let (inputs, outputs) = (parameters(&values[..gives]), parameters(&values[gives + 1..]));
-                let signature = Some(Signature { inputs, outputs, inferred: false });
+                let signature = Some(Signature { inputs, outputs, defaults: vec![], inferred: false });
                 let id = node(scope, *name);
                 scope.program.nodes[id].signature = signature;
                 scope.declare_node(id, name.1);

@@ -83,6 +83,7 @@ impl Scope<'_> {
         let signature = Signature {
             inputs: put(&generic.signature.inputs),
             outputs: put(&generic.signature.outputs),
+            defaults: generic.signature.defaults.clone(),
             inferred: false,
         };
         let body = match &generic.steps {

@@ -41,7 +41,7 @@ pub fn read_parameter<'text>(
         return Err(fault(ids::PARAMETER_TYPE, headline, run.span, "leave the list empty, or name another type"));
     }
     let name = Name { text: Cow::Borrowed(word), span: name.span };
-    Ok(Parameter { ty, name, array: normalise(text, suffix), list: None, span: run.span })
+    Ok(Parameter { ty, name, array: normalise(text, suffix), list: None, default: None, span: run.span })
 }
 
 /// Words of a type that are joined by points, as a name: what stands before the last point is a module there, too.
@@ -107,7 +107,6 @@ impl Run<'_, '_> {
                     }
                 }
                 TokenKind::Ampersand if at_top => return Err(self.reference(token.span)),
-                TokenKind::Equals if at_top => return Err(self.default_value(token.span)),
                 TokenKind::Word | TokenKind::DoubleColon | TokenKind::Dot | TokenKind::Asterisk => {}
                 TokenKind::Text { .. } => return Err(self.foreign(token)),
                 _ if at_top => return Err(self.foreign(token)),
@@ -201,12 +200,6 @@ impl Run<'_, '_> {
         let headline = format!("the parameter `{}` is a reference", self.written());
         let help = "pass it by value or as a pointer: values are copied from node to node";
         fault(ids::PARAMETER_REFERENCE, headline, span, help)
-    }
-
-    fn default_value(&self, span: Span) -> Box<Diagnostic> {
-        let headline = format!("the parameter `{}` has a default value", self.written());
-        let help = "leave it out: values come along the edges, constants from the step";
-        fault(ids::PARAMETER_TYPE, headline, span, help)
     }
 
     fn foreign(&self, token: &Token) -> Box<Diagnostic> {

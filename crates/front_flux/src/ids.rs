@@ -52,6 +52,8 @@ ids! {
     EACH_WIDTH = "each-width";
 
     // Parameters.
+    /// A default where there can be none.
+    INPUT_DEFAULT = "input-default";
     /// A parameter without a name or without a type.
     PARAMETER_NAME = "parameter-name";
     /// A parameter that is a reference.

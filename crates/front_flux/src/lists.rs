@@ -89,6 +89,7 @@ fn as_written<'text>(parameter: &flux_ir::program::Parameter) -> Parameter<'text
         name: Name { text: Cow::Owned(name.clone()), span: *span },
         array: ty.array().to_owned(),
         list: None,
+        default: None,
         span: *span,
     }
 }

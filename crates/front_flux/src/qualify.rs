@@ -183,9 +183,10 @@ fn walk(statement: &mut Statement<'_>, visit: &mut Visit<'_>) {
         Statement::State(state) => visit(Kind::Constraint, &mut state.name, true),
         Statement::Declaration(declaration) => {
             visit(Kind::Node, &mut declaration.name, true);
-            let parameters = declaration.inputs.iter_mut().chain(&mut declaration.outputs);
-            let lists = parameters.filter_map(|parameter| parameter.list.as_mut());
-            lists.for_each(|list| visit(Kind::List, list, false));
+            for parameter in declaration.inputs.iter_mut().chain(&mut declaration.outputs) {
+                parameter.list.iter_mut().for_each(|list| visit(Kind::List, list, false));
+                parameter.default.iter_mut().for_each(|default| walk_constant(default, visit));
+            }
         }
         Statement::Source(source) => {
             if let Origin::Node(application) = &mut source.origin {
@@ -236,7 +237,8 @@ fn walk_chain(chain: &mut Chain<'_>, visit: &mut Visit<'_>) {
 
 fn walk_application(application: &mut Application<'_>, visit: &mut Visit<'_>) {
     visit(Kind::Node, &mut application.node, false);
-    application.constants.iter_mut().for_each(|constant| walk_constant(constant, visit));
+    let named = application.named.iter_mut().map(|named| &mut named.value);
+    application.constants.iter_mut().chain(named).for_each(|constant| walk_constant(constant, visit));
 }
 
 fn walk_constant(constant: &mut Constant<'_>, visit: &mut Visit<'_>) {

@@ -375,6 +375,8 @@ pub struct Parameter<'text> {
     pub array: String,
     /// The list of parameters in whose place its own come; there is nothing else then.
     pub list: Option<QualifiedName<'text>>,
+    /// What an input is where nothing is bound to it: `= 60s`.
+    pub default: Option<Box<Constant<'text>>>,
     /// From the type to the suffix.
     pub span: Span,
 }
@@ -461,17 +463,17 @@ pub struct Application<'text> {
     pub node: QualifiedName<'text>,
     /// The constants.
     pub constants: Vec<Constant<'text>>,
-    /// The inputs that take a value by its name.
+    /// The inputs that take something by their names.
     pub named: Vec<NamedInput<'text>>,
 }
 
-/// `socket: backend`: an input, and the value that it takes.
+/// `socket: backend`, `status: 404`: an input, and what it takes.
 #[derive(Clone, Debug)]
 pub struct NamedInput<'text> {
     /// The name of the input.
     pub input: &'text str,
-    /// The name of the value.
-    pub value: &'text str,
+    /// A constant. A name is that of a value, or of an option.
+    pub value: Constant<'text>,
     /// From the one to the other.
     pub span: Span,
 }

@@ -21,6 +21,7 @@ pub mod paths;
 pub mod program;
 pub mod provenance;
 pub mod run;
+mod signature;
 pub mod text;
 pub mod types;
 pub mod verify;

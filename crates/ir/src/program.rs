@@ -10,7 +10,8 @@ use crate::error_code::{Code, CodeName, ErrorCode, ErrorPart};
 use crate::external::{External, ExternalId};
 use crate::message::Message;
 use crate::name::Name;
-use crate::types::{Declared, Type};
+pub use crate::signature::{Parameter, Signature};
+use crate::types::Declared;
 use flux_source::Span;
 
 /// A node of a [`Program`].
@@ -196,40 +197,6 @@ pub enum TestedBy {
     Computed(ComputedPredicate),
 }
 
-/// A parameter, or a field of a record: a type and a name.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Parameter {
-    /// The type.
-    pub ty: Type,
-    /// The name.
-    pub name: String,
-    /// Where it is declared, or what it was inferred from.
-    pub span: Span,
-}
-
-impl Parameter {
-    /// Whether it takes `value` by its name.
-    pub fn takes(&self, value: &Self) -> bool {
-        self.name == value.name && self.ty.takes(&value.ty)
-    }
-
-    /// Whether both have one name and one type.
-    pub fn is_like(&self, other: &Self) -> bool {
-        self.name == other.name && self.ty == other.ty
-    }
-}
-
-/// What goes into a node and what comes out.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct Signature {
-    /// The inputs, in order.
-    pub inputs: Vec<Parameter>,
-    /// The outputs, in order.
-    pub outputs: Vec<Parameter>,
-    /// True where the author did not write it and a pass found it.
-    pub inferred: bool,
-}
-
 /// A node: concrete (a function in C++, or computed) or abstract (a flow).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Node {
@@ -307,7 +274,7 @@ pub enum Action {
 
 /// The value that an input takes, or an output. It is named, not found by its place in a list: what is put in or taken
 /// out between the two changes nothing here.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Argument {
     /// A value that the flow begins with: an input of the node whose chain it is; for the target of a source, what the
     /// source gives; for an error handler, an input of the node that failed.
@@ -321,6 +288,8 @@ pub enum Argument {
     Error(ErrorPart),
     /// For an error handler: a value that whoever applied the node that failed has [kept](Application::kept) for it.
     Kept(usize),
+    /// A constant that is given by name, or the [default](Parameter::default) of the input.
+    Constant(Constant),
 }
 
 /// `(A & B)`: the chains run concurrently on copies of the same values, and what they give is joined.
@@ -369,12 +338,12 @@ pub struct EachValues {
 pub struct Application {
     /// Which node.
     pub node: NodeId,
-    /// The constants, for its first inputs.
+    /// The constants by position, for its first inputs.
     pub constants: Vec<Constant>,
-    /// The inputs that take a value by its name, as the author chose.
+    /// What the author has given inputs by their names.
     pub named: Vec<NamedInput>,
-    /// The values of the inputs that no constant is bound to, one for each; none until they have been bound. A source
-    /// takes nothing but constants.
+    /// What the inputs after those of `constants` take, one for each; none until they have been bound. A source takes
+    /// constants alone.
     pub arguments: Option<Vec<Argument>>,
     /// What handlers of its failure reach: values of the flow that the node itself does not take. As many, and of the
     /// same types, wherever the node is applied.
@@ -383,15 +352,24 @@ pub struct Application {
     pub span: Span,
 }
 
-/// `Send(socket: backend)`: an input takes the value of this name that the flow made last.
+/// `Send(socket: backend, status: 404)`: what an input takes, by the input's name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NamedInput {
     /// The name of the input.
     pub input: String,
-    /// The name of the value.
-    pub value: String,
+    /// What it takes.
+    pub value: NamedValue,
     /// Where it is chosen.
     pub span: Span,
+}
+
+/// What a named input takes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum NamedValue {
+    /// The value of this name that the flow made last.
+    Value(String),
+    /// A constant.
+    Constant(Constant),
 }
 
 /// A constant, in the units the runtime uses.
@@ -693,6 +671,17 @@ impl Node {
     /// The inputs, none where the signature is not known yet.
     pub fn inputs(&self) -> &[Parameter] {
         self.signature.as_ref().map_or(&[], |signature| &signature.inputs)
+    }
+
+    /// The inputs that have no default, none where the signature is not known yet.
+    pub fn required_inputs(&self) -> &[Parameter] {
+        let signature = self.signature.as_ref();
+        signature.and_then(|signature| signature.inputs.get(..signature.required())).unwrap_or_default()
+    }
+
+    /// The defaults of the last inputs, none where the signature is not known yet.
+    pub fn defaults(&self) -> &[Constant] {
+        self.signature.as_ref().map_or(&[], |signature| &signature.defaults)
     }
 
     /// The outputs, none where the signature is not known yet.

@@ -9,8 +9,8 @@ use flux_driver::compile;
 use flux_ir::external::{External, ExternalRole};
 use flux_ir::name::Name;
 use flux_ir::program::{
-    Action, Application, Argument, Body, Chain, NamedInput, Node, NodeId, Parameter, Program, Signature, Step,
-    StepNumber,
+    Action, Application, Argument, Body, Chain, NamedInput, NamedValue, Node, NodeId, Parameter, Program, Signature,
+    Step, StepNumber,
 };
 use flux_ir::verify::{self, Stage};
 use flux_passes::rewrites::bind_edges::bind_edges;
@@ -45,7 +45,7 @@ fn add(names: &mut Names, made: &[Parameter], argument: impl Fn(usize) -> Argume
 fn name_all(program: &Program, application: &mut Application, names: &Names) -> bool {
     let inputs = program.nodes[application.node].inputs().iter().skip(application.constants.len());
     let named = inputs.zip(application.arguments.iter().flatten()).map(|(input, argument)| {
-        let (input, value) = (input.name.clone(), names.get(argument)?.clone());
+        let (input, value) = (input.name.clone(), NamedValue::Value(names.get(argument)?.clone()));
         Some(NamedInput { input, value, span: Span::default() })
     });
     let Some(named) = named.collect::<Option<Vec<_>>>() else { return false };

@@ -142,7 +142,7 @@ impl Generator {
             }
             _ => Body::Chain(self.flow(below)),
         };
-        let signature = Some(Signature { inputs: values(), outputs: values(), inferred: false });
+        let signature = Some(Signature { inputs: values(), outputs: values(), defaults: vec![], inferred: false });
         let requirements = self.requirements(if below.is_empty() { 60 } else { 35 });
         let (name, span) = (Name::new(name), Span::default());
         self.program.nodes.add(Node {
@@ -194,7 +194,7 @@ impl Generator {
         let nodes = [("Many", values(), given), ("Gather", gathered, values()), ("Last", last, values())];
         self.lists = nodes.map(|(name, inputs, outputs)| {
             let body = Body::External(self.external(name, ExternalRole::Node));
-            let signature = Some(Signature { inputs, outputs, inferred: false });
+            let signature = Some(Signature { inputs, outputs, defaults: vec![], inferred: false });
             let (name, span) = (Name::new(name), Span::default());
             let node = Node {
                 name,
@@ -274,7 +274,7 @@ impl Generator {
     fn sources(&mut self, nodes: &[NodeId]) {
         let sessions = self.program.constraints.iter().any(|(_, one)| one.scope == Scope::Session);
         for number in 1..=2 {
-            let signature = Some(Signature { inputs: vec![], outputs: values(), inferred: false });
+            let signature = Some(Signature { inputs: vec![], outputs: values(), defaults: vec![], inferred: false });
             let mut requirements = self.requirements(10);
             requirements.retain(|one| self.program.constraints[one.constraint].scope == Scope::Program);
             let (name, span) = (format!("Source{number}"), Span::default());

@@ -633,7 +633,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
     ) -> NodeId {
         let node = Node {
             name: name::Name::of(self.scope.module(), name),
-            signature: Some(Signature { inputs, outputs, inferred: false }),
+            signature: Some(Signature { inputs, outputs, defaults: vec![], inferred: false }),
             body,
             requirements: vec![],
             blocking: false,

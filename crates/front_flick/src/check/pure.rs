@@ -68,7 +68,12 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         let outputs = result.map(|ty| Parameter { ty, name: "result".to_owned(), span: function.head });
         let node = Node {
             name: name::Name::of(self.scope.module(), own),
-            signature: Some(Signature { inputs, outputs: outputs.into_iter().collect(), inferred: false }),
+            signature: Some(Signature {
+                inputs,
+                outputs: outputs.into_iter().collect(),
+                defaults: vec![],
+                inferred: false,
+            }),
             body: if function.body.is_some() { Body::Computed(Computation::default()) } else { NO_FLOW },
             requirements: vec![],
             blocking: false,

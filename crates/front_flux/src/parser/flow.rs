@@ -233,13 +233,20 @@ impl<'text> Parser<'text, '_> {
         Ok(Application { node, constants, named })
     }
 
-    /// `NAME ":" NAME`: an input, and the value that it takes.
+    /// `NAME ":" ( NAME | constant )`: an input, and what it takes.
     fn named_input(&mut self, node: &QualifiedName) -> Parsed<NamedInput<'text>> {
         let start = self.position;
         let input = self.bump();
         self.bump();
-        let help = format_args!("name a value that the flow has: `{}(input: value)`", node);
-        let value = self.expect(TokenKind::Word, format_args!("in `{}(…)`", node), help)?;
-        Ok(NamedInput { input: self.spelling(input), value: self.spelling(value), span: self.span_from(start) })
+        let starts_constant = matches!(
+            self.peek().kind,
+            TokenKind::Word | TokenKind::Number | TokenKind::Minus | TokenKind::Text { closed: true }
+        );
+        if !starts_constant {
+            let help = format_args!("name a value that the flow has, or write a constant: `{}(input: value)`", node);
+            return self.fail_expecting("a name or a constant", format_args!("in `{}(…)`", node), help);
+        }
+        let value = self.constant(format_args!("in `{}(…)`", node))?;
+        Ok(NamedInput { input: self.spelling(input), value, span: self.span_from(start) })
     }
 }

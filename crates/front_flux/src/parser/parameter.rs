@@ -2,8 +2,10 @@
 
 use super::{Parsed, Parser};
 use crate::cpp_type::read_parameter;
-use crate::syntax::{Name, Parameter, QualifiedName};
+use crate::ids;
+use crate::syntax::{Constant, Name, Parameter, QualifiedName};
 use crate::token::{RESERVED, TokenKind};
+use flux_diagnostic::Diagnostic;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -11,6 +13,16 @@ impl<'text> Parser<'text, '_> {
     /// `"(" [ params ] ")"`, in which a parameter may be the name of a list. A parameter that is wrong is reported and
     /// left out.
     pub(super) fn parameters(&mut self, list: fmt::Arguments) -> Parsed<Vec<Parameter<'text>>> {
+        let parameters = self.inputs(list)?;
+        for default in parameters.iter().filter_map(|parameter| parameter.default.as_ref()) {
+            let error = Diagnostic::error(ids::INPUT_DEFAULT, "a default is for an input of a node", default.span);
+            self.report(error.help("leave it out"));
+        }
+        Ok(parameters)
+    }
+
+    /// `"(" [ param [ "=" constant ] { "," param [ "=" constant ] } ")"`
+    pub(super) fn inputs(&mut self, list: fmt::Arguments) -> Parsed<Vec<Parameter<'text>>> {
         let Some(open) = self.take(TokenKind::OpenParenthesis) else {
             let help = format_args!("inputs and outputs are in parentheses, empty lists too: `()`");
             return self.fail_expecting("`(`", format_args!("before {list}"), help);
@@ -20,13 +32,20 @@ impl<'text> Parser<'text, '_> {
             return Ok(parameters);
         }
         loop {
-            parameters.extend(self.list_name().or_else(|| self.parameter()));
+            let parameter = self.list_name().or_else(|| self.parameter());
+            let default = if self.take(TokenKind::Equals).is_some() { Some(self.default()?) } else { None };
+            parameters.extend(parameter.map(|parameter| Parameter { default, ..parameter }));
             if self.take(TokenKind::Comma).is_none() {
                 break;
             }
         }
         self.expect_close(open, "`,`", list, "parameters are separated by `,`")?;
         Ok(parameters)
+    }
+
+    /// What stands behind the `=` of an input.
+    fn default(&mut self) -> Parsed<Box<Constant<'text>>> {
+        self.constant(format_args!("as the default of an input")).map(Box::new)
     }
 
     /// The name of a list of parameters that stands alone: of one that this file has, or that a module may have.
@@ -45,7 +64,8 @@ impl<'text> Parser<'text, '_> {
         let module = (!is_own).then(|| Cow::Borrowed(self.spelling(word)));
         let own = Cow::Borrowed(self.spelling(self.token(last)));
         let (ty, array, name) = (String::new(), String::new(), Name { text: own.clone(), span });
-        Some(Parameter { ty, name, array, list: Some(QualifiedName { folder: None, module, own, span }), span })
+        let list = Some(QualifiedName { folder: None, module, own, span });
+        Some(Parameter { ty, name, array, list, default: None, span })
     }
 
     /// One parameter; none where it was wrong, which has been reported, or where the list is not closed, which is for
@@ -72,13 +92,13 @@ impl<'text> Parser<'text, '_> {
         }
     }
 
-    /// Takes the tokens up to a `,` outside of brackets, or to the `)` that closes the list.
+    /// Takes the tokens up to a `,` or `=` outside of brackets, or to the `)` that closes the list.
     fn skip_parameter(&mut self) {
         let mut round = 0_usize;
         let mut others = 0_usize;
         while !self.ends_statement() {
             match self.peek().kind {
-                TokenKind::Comma if round == 0 && others == 0 => return,
+                TokenKind::Comma | TokenKind::Equals if round == 0 && others == 0 => return,
                 TokenKind::CloseParenthesis if round == 0 => return,
                 TokenKind::OpenParenthesis => round += 1,
                 TokenKind::CloseParenthesis => round -= 1,

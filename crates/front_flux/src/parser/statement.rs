@@ -244,7 +244,7 @@ impl<'text> Parser<'text, '_> {
 
     /// `node = NAME "(" [ params ] ")" "=>" "(" [ params ] ")" { attribute } [ body ] ";"`
     fn declaration(&mut self, start: usize, name: QualifiedName<'text>) -> Parsed<Statement<'text>> {
-        let inputs = self.parameters(format_args!("the inputs of `{}`", name))?;
+        let inputs = self.inputs(format_args!("the inputs of `{}`", name))?;
         let help = self.advice_before_outputs();
         self.expect_fat_arrow(format_args!("after the inputs of `{}`", name), format_args!("{help}"))?;
         let outputs = self.parameters(format_args!("the outputs of `{}`", name))?;

@@ -55,7 +55,7 @@ impl<'text> Parser<'text, '_> {
         let place = format_args!("after the type `{ty}`");
         let help = format_args!("every field ends with `;`: {RECORD}");
         self.expect(TokenKind::Semicolon, place, help)?;
-        Ok(Parameter { ty, name, array: String::new(), list: None, span: self.span_from(start) })
+        Ok(Parameter { ty, name, array: String::new(), list: None, default: None, span: self.span_from(start) })
     }
 
     /// `enum = "enum" NAME "{" NAME { "," NAME } "}" ";"`

@@ -7,8 +7,8 @@ use flux_diagnostic::{Diagnostic, nearest};
 use flux_ir::cpp_keyword::is_keyword;
 use flux_ir::external::ExternalRole;
 use flux_ir::program::{
-    Action, Application, Body, Chain, Constant, Each, Line, NamedInput, NodeId, Origin, Parallel, PredicateId, Source,
-    Step, StepNumber,
+    Action, Application, Body, Chain, Constant, Each, Line, NodeId, Origin, Parallel, PredicateId, Source, Step,
+    StepNumber,
 };
 use flux_source::deep;
 use std::collections::HashMap;
@@ -231,18 +231,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         }
         let node = self.node(&application.node, application.node.span);
         let constants = application.constants.iter().filter_map(|it| self.constant(it, application)).collect();
-        let named = application.named.iter().map(|it| NamedInput {
-            input: it.input.to_owned(),
-            value: it.value.to_owned(),
-            span: it.span,
-        });
-        Application {
-            node,
-            constants,
-            named: named.collect(),
-            arguments: None,
-            kept: vec![],
-            span: application.node.span,
-        }
+        let named = self.named_inputs(application);
+        Application { node, constants, named, arguments: None, kept: vec![], span: application.node.span }
     }
 }

@@ -9,7 +9,7 @@ use flux_diagnostic::{Diagnostic, nearest};
 use flux_front::generic::{Generic, GenericStep};
 use flux_ir::cpp_keyword::is_keyword;
 use flux_ir::name::Name;
-use flux_ir::program::{Action, Application, Constant, NamedInput, NodeId, Signature, Step, StepNumber};
+use flux_ir::program::{Action, Application, Constant, NodeId, Signature, Step, StepNumber};
 use flux_ir::types::{Declared, Type, built_in_names};
 use flux_source::Span;
 use std::collections::BTreeMap;
@@ -62,6 +62,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
             .filter(is_type)
             .filter_map(|at| Some((at, declaration.inputs.get(at)?.name.as_str().to_owned())))
             .collect();
+        let defaults = self.defaults(declaration);
         let inputs = self.parameters(&declaration.inputs, "input", name).into_iter().enumerate();
         let inputs = inputs.filter(|(at, _)| !types.contains_key(at)).map(|(_, input)| input).collect();
         let outputs = self.parameters(&declaration.outputs, "output", name);
@@ -69,7 +70,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         self.scope.add_generic(Generic {
             name: name.declared(),
             types,
-            signature: Signature { inputs, outputs, inferred: false },
+            signature: Signature { inputs, outputs, defaults, inferred: false },
             blocking: attributes.contains(&Attribute::Blocking),
             replicable: attributes.contains(&Attribute::Replicable),
             stack: declaration.stack,
@@ -102,7 +103,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
                 None => (self.application(application), None),
                 Some(callee) => {
                     let (types, constants) = self.arguments(application, &callee, &names);
-                    let made = applied(NodeId::new(0), constants, application);
+                    let made = self.applied(NodeId::new(0), constants, application);
                     (made, types.map(|types| (callee.name, types)))
                 }
             };
@@ -130,7 +131,17 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
                 self.node(&application.node, application.node.span)
             }
         };
-        applied(node, constants, application)
+        self.applied(node, constants, application)
+    }
+
+    fn applied(
+        &mut self,
+        node: NodeId,
+        constants: Vec<Constant>,
+        application: &'syntax syntax::Application<'syntax>,
+    ) -> Application {
+        let (named, span) = (self.named_inputs(application), application.node.span);
+        Application { node, constants, named, arguments: None, kept: vec![], span }
     }
 
     /// The types among the arguments of a step, and the constants. `names` are those of types that are put in later.
@@ -221,15 +232,6 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         }
         None
     }
-}
-
-fn applied(node: NodeId, constants: Vec<Constant>, application: &syntax::Application<'_>) -> Application {
-    let named = application.named.iter().map(|it| NamedInput {
-        input: it.input.to_owned(),
-        value: it.value.to_owned(),
-        span: it.span,
-    });
-    Application { node, constants, named: named.collect(), arguments: None, kept: vec![], span: application.node.span }
 }
 
 /// Whether a node has a type as an input.

@@ -17,6 +17,7 @@ mod flow;
 mod function;
 mod generic;
 mod handler;
+mod input;
 mod link;
 mod message;
 mod message_attribute;
@@ -250,12 +251,13 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         self.declared.insert(id, declaration);
         let inputs = self.parameters(&declaration.inputs, "input", name);
         let outputs = self.parameters(&declaration.outputs, "output", name);
+        let defaults = self.defaults(declaration);
         let attributes = self.node_attributes(&declaration.attributes);
         let node = &mut self.scope.program.nodes[id];
         node.blocking = attributes.contains(&Attribute::Blocking);
         node.replicable = attributes.contains(&Attribute::Replicable);
         node.stack = declaration.stack;
-        node.signature = Some(Signature { inputs, outputs, inferred: false });
+        node.signature = Some(Signature { inputs, outputs, defaults, inferred: false });
         if declaration.body.is_some() {
             node.body = Body::Computed(Computation::default());
         }

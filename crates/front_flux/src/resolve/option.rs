@@ -1,6 +1,7 @@
 //! Options: constants that the server is told when it starts. Each has a flag of its own and a default of its kind.
 
 use super::Resolver;
+use super::input::literal_value;
 use crate::ids;
 use crate::quantity::{Quantity, Unit};
 use crate::syntax::{self, ConstantValue, OptionDeclaration, QualifiedName, Statement};
@@ -125,13 +126,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         constant: &'syntax syntax::Constant,
         step: &syntax::Application,
     ) -> Option<Constant> {
-        let name = match &constant.value {
-            ConstantValue::Number(quantity) => return Some(Constant::Integer(quantity.value)),
-            ConstantValue::Text(text) => return Some(Constant::Text(text.clone())),
-            ConstantValue::Boolean(truth) => return Some(Constant::Boolean(*truth)),
-            ConstantValue::Wrong => return None,
-            ConstantValue::Option(name) => name,
-        };
+        let ConstantValue::Option(name) = &constant.value else { return literal_value(&constant.value) };
         let known = self.known_option(name);
         let (module, own) = name.parts();
         if known.is_none() && self.scope.declared_type(module, own).is_some() {

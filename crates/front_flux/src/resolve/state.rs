@@ -112,7 +112,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         let (module, own) = state.name.parts();
         let node = Node {
             name: Name::of(module, format!("{own}_{}", operation.name())),
-            signature: Some(Signature { inputs, outputs, inferred: false }),
+            signature: Some(Signature { inputs, outputs, defaults: vec![], inferred: false }),
             body: Body::Chain(chain),
             requirements: requirements(table, operation, state),
             blocking: false,

@@ -121,7 +121,7 @@ const SINGLE: &[(&str, &str)] = &[
     ("A (int x, ) => ();", "parameter-name"),
     ("A (socket) => ();", "parameter-name"),
     ("A (int &x) => ();\natomic A:{c(x)};", "parameter-reference"),
-    ("A (int x = 3) => ();", "parameter-type"),
+    ("A () => (int x = 3);", "input-default"),
     ("A (int x, int x) => ();", "duplicate-parameter"),
     ("use std.http;\nA = http.Send;", "unknown-module"),
     ("A = files.Find -> files.Send;", "unknown-module"),

@@ -40,12 +40,13 @@
 //! predicate  = "predicate" declared ( "=" external [ effects ] | "(" parameter ")" "{" computed "}" )
 //!              the type, and the function that tests it, or what is computed
 //! constraint = "constraint" declared ( "program" | "session" | "keyed" )
-//! node       = "node" declared [ signature [ "inferred" ] ] [ "blocking" ] [ "replicable" ] [ "stack" BYTES ]
-//!              [ effects ]
+//! node       = "node" declared [ signature [ defaults ] [ "inferred" ] ] [ "blocking" ] [ "replicable" ]
+//!              [ "stack" BYTES ] [ effects ]
 //!              [ "calls" external ]                                    the function; that of its name is left out
 //!              [ "{" { holds | chain | compute } "}" ]
 //! effects    = "silent" | "pure"                                      what is promised of the function in C++
 //! signature  = "(" [ parameters ] ")" "=>" "(" [ parameters ] ")"
+//! defaults   = "defaults" "(" constant { "," constant } ")"           of the last inputs
 //! parameters = parameter { "," parameter }
 //! parameter  = type and name as declared, or TEXT TEXT TEXT (type, name, array suffix) where that would not parse back
 //! holds      = "holds" held { "," held }                               in a key stand inputs of the node
@@ -72,13 +73,13 @@
 //! carried    = INT "as" INT                                            an output, and the input that it is next time
 //! takes      = "takes" arguments
 //! arguments  = "(" [ argument { "," argument } ] ")"
-//! argument   = "in" "." position | "%" INT "." position | "element" "of" "%" INT | part of error
+//! argument   = "=" constant | "in" "." position | "%" INT "." position | "element" "of" "%" INT | part of error
 //!              an input; an output of a step; an element of the list of a step; of a failure
 //! within     = "within" constant                                       milliseconds, or an option
 //! apply      = node [ "(" ( constant | named ) { "," ( constant | named ) } ")" ]            constants come first
-//! named      = name ":" name                                           an input, and the value that it takes
+//! named      = name ":" ( name | "=" constant )                      an input, and what it takes
 //! constant   = [ "-" ] INT | TEXT | "true" | "false" | "option" option
-//! source     = "source" ( apply | "every" INT "ms" ) "=>" node [ takes ] [ "session" external ]
+//! source     = "source" ( apply [ "with" arguments ] | "every" INT "ms" ) "=>" node [ takes ] [ "session" external ]
 //! handler    = "handle" "error" ( "*" | node ) { "->" ( "*" | node ) } "=>" handles
 //! handles    = ( "node" node | "function" external ) [ "->" "_" ] [ "{" { replaces } "}" ] | "_"
 //!              with `_` the flow goes on, else it ends; braces are for a node

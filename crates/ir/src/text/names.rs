@@ -16,7 +16,7 @@ pub(super) struct Labels {
 }
 
 impl Labels {
-    fn of<'a>(names: impl IntoIterator<Item = &'a Name>) -> Self {
+    pub(super) fn of<'a>(names: impl IntoIterator<Item = &'a Name>) -> Self {
         let mut labels = Self::default();
         names.into_iter().for_each(|name| labels.add(name.clone()));
         labels

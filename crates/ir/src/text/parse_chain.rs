@@ -89,6 +89,9 @@ impl Parser<'_> {
         if let Some(part) = error_part(line) {
             return Ok(Argument::Error(part));
         }
+        if line.eat("=") {
+            return line.constant(&self.names.options).map(Argument::Constant);
+        }
         if line.eat_word("element") {
             line.expect_word("of")?;
             return step_number(line).map(Argument::Element);

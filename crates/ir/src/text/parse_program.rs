@@ -13,8 +13,9 @@ use crate::external::ExternalRole;
 use crate::message::MessageId;
 use crate::program::{
     self, Application, Body, Constant, Constraint, ConstraintId, Handler, HandlerStep, HandlerTarget, Include, Line,
-    Link, Module, ModuleId, NamedInput, Node, NodeId, OptionKind, Origin, Parameter, Predicate, PredicateId, Program,
-    Replacement, Requirement, ServerOption, Signature, Source, TestedBy, TypeBody, TypeDeclaration, TypeId,
+    Link, Module, ModuleId, NamedInput, NamedValue, Node, NodeId, OptionKind, Origin, Parameter, Predicate,
+    PredicateId, Program, Replacement, Requirement, ServerOption, Signature, Source, TestedBy, TypeBody,
+    TypeDeclaration, TypeId,
 };
 use crate::types::TypeNames;
 
@@ -302,7 +303,7 @@ impl<'a> Parser<'a> {
         let (mut constants, mut named) = (vec![], vec![]);
         if line.at("(") {
             line.list("(", ")", |line| {
-                match named_input(line)? {
+                match self.named_input(line)? {
                     Some(one) => named.push(one),
                     None if named.is_empty() => constants.push(line.constant(&self.names.options)?),
                     None => return Err(line.error("constants come before what takes a value by its name")),
@@ -311,6 +312,22 @@ impl<'a> Parser<'a> {
             })?;
         }
         Ok(Application { node, constants, named, arguments: None, kept: vec![], span })
+    }
+
+    /// `input: value` or `input: = 5`, where it comes next.
+    fn named_input(&self, line: &mut Cursor<'_>) -> Result<Option<NamedInput>, ParseError> {
+        let mut ahead = *line;
+        let Ok(input) = ahead.name("an input") else { return Ok(None) };
+        if !ahead.eat(":") {
+            return Ok(None);
+        }
+        let span = ahead.span()?;
+        let value = match ahead.eat("=") {
+            true => NamedValue::Constant(ahead.constant(&self.names.options)?),
+            false => NamedValue::Value(ahead.name("a value")?),
+        };
+        *line = ahead;
+        Ok(Some(NamedInput { input, value, span }))
     }
 
     fn source(&mut self, mut line: Cursor<'_>) -> Result<(), ParseError> {
@@ -323,7 +340,9 @@ impl<'a> Parser<'a> {
             line.expect_word("ms")?;
             Origin::Timer(milliseconds)
         } else {
-            Origin::Node(self.application(&mut line)?)
+            let mut application = self.application(&mut line)?;
+            application.arguments = self.values("with", &mut line, &Scope::default())?;
+            Origin::Node(application)
         };
         line.expect("=>")?;
         let target = self.node_id(&mut line)?;
@@ -413,19 +432,6 @@ impl<'a> Parser<'a> {
 /// A parameter as a variable of a computation.
 fn variable(parameter: &Parameter) -> Variable {
     Variable { name: parameter.name.clone(), ty: parameter.ty.clone() }
-}
-
-/// `socket: backend`, where it comes next.
-fn named_input(line: &mut Cursor<'_>) -> Result<Option<NamedInput>, ParseError> {
-    let mut ahead = *line;
-    let Ok(input) = ahead.name("an input") else { return Ok(None) };
-    if !ahead.eat(":") {
-        return Ok(None);
-    }
-    let span = ahead.span()?;
-    let value = ahead.name("a value")?;
-    *line = ahead;
-    Ok(Some(NamedInput { input, value, span }))
 }
 
 /// `link "sqlite3"`
@@ -534,7 +540,8 @@ fn declare(
         let mut signature = None;
         if line.at("(") {
             let (inputs, outputs) = signature_of(&mut line, types)?;
-            signature = Some(Signature { inputs, outputs, inferred: line.eat_word("inferred") });
+            let defaults = if line.eat_word("defaults") { defaults(&mut line, program)? } else { vec![] };
+            signature = Some(Signature { inputs, outputs, defaults, inferred: line.eat_word("inferred") });
         }
         let blocking = line.eat_word("blocking");
         let replicable = line.eat_word("replicable");
@@ -550,6 +557,12 @@ fn declare(
         return Ok(());
     }
     line.finish()
+}
+
+/// `(60000, option idle)`: the defaults of the last inputs. Options come before nodes.
+fn defaults(line: &mut Cursor<'_>, program: &Program) -> Result<Vec<Constant>, ParseError> {
+    let options = Labels::of(program.options.iter().map(|(_, option)| &option.name));
+    line.list("(", ")", |line| line.constant(&options))
 }
 
 /// `(inputs) => (outputs)`

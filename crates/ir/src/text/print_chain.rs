@@ -52,7 +52,7 @@ impl Printer {
         self.write(" each (");
         self.parameter(&values.element);
         self.write(") of ");
-        self.argument(values.list, scope);
+        self.argument(&values.list, scope);
         self.values(" takes (", Some(&values.copied), scope);
         if !values.carried.is_empty() {
             self.write(" carries (");
@@ -70,7 +70,7 @@ impl Printer {
     pub(super) fn values(&mut self, opening: &str, values: Option<&[Argument]>, scope: &Scope) {
         if let Some(values) = values {
             self.write(opening);
-            self.separated(", ", values, |printer, value| printer.argument(*value, scope));
+            self.separated(", ", values, |printer, value| printer.argument(value, scope));
             self.write(")");
         }
     }
@@ -80,19 +80,23 @@ impl Printer {
         self.values(" keeps (", Some(kept).filter(|kept| !kept.is_empty()), scope);
     }
 
-    fn argument(&mut self, argument: Argument, scope: &Scope) {
+    fn argument(&mut self, argument: &Argument, scope: &Scope) {
         match argument {
             Argument::Input(index) => {
                 self.write("in.");
-                self.position(scope.inputs(), index);
+                self.position(scope.inputs(), *index);
             }
             Argument::Output(step, index) => {
                 self.write(format!("%{}.", step.0));
-                self.position(scope.outputs(step), index);
+                self.position(scope.outputs(*step), *index);
             }
             Argument::Element(step) => self.write(format!("element of %{}", step.0)),
             Argument::Error(part) => self.write(part.name()),
             Argument::Kept(index) => self.write(format!("kept.{index}")),
+            Argument::Constant(constant) => {
+                self.write("= ");
+                self.constant(constant);
+            }
         }
     }
 }

@@ -6,9 +6,9 @@ use super::names::{Names, Ports, Scope};
 use super::printer::Printer;
 use crate::external::ExternalRole;
 use crate::program::{
-    self, Application, Body, Constant, Handler, HandlerStep, HandlerTarget, Include, Line, Module, ModuleId, Node,
-    NodeId, Origin, Parameter, Program, Replacement, Requirement, ServerOption, Source, TestedBy, TypeBody,
-    TypeDeclaration,
+    self, Application, Body, Constant, Handler, HandlerStep, HandlerTarget, Include, Line, Module, ModuleId,
+    NamedValue, Node, NodeId, Origin, Parameter, Program, Replacement, Requirement, ServerOption, Source, TestedBy,
+    TypeBody, TypeDeclaration,
 };
 
 /// The text of `program`.
@@ -157,6 +157,11 @@ impl Printer {
         self.write(format!("node {}", lexical::declared(&node.name)));
         if let Some(signature) = &node.signature {
             self.signature(&signature.inputs, &signature.outputs);
+            if !signature.defaults.is_empty() {
+                self.write(" defaults (");
+                self.separated(", ", &signature.defaults, Self::constant);
+                self.write(")");
+            }
             self.write(if signature.inferred { " inferred" } else { "" });
         }
         self.write(if node.blocking { " blocking" } else { "" });
@@ -258,7 +263,14 @@ impl Printer {
         self.write(if application.constants.is_empty() || application.named.is_empty() { "" } else { ", " });
         self.separated(", ", &application.named, |printer, named| {
             printer.span(named.span);
-            printer.write(format!("{}: {}", lexical::name(&named.input), lexical::name(&named.value)));
+            printer.write(format!("{}: ", lexical::name(&named.input)));
+            match &named.value {
+                NamedValue::Value(value) => printer.write(lexical::name(value)),
+                NamedValue::Constant(constant) => {
+                    printer.write("= ");
+                    printer.constant(constant);
+                }
+            }
         });
         self.write(")");
     }
@@ -267,7 +279,10 @@ impl Printer {
         self.span(source.span);
         self.write("source ");
         match &source.origin {
-            Origin::Node(application) => self.application(application),
+            Origin::Node(application) => {
+                self.application(application);
+                self.values(" with (", application.arguments.as_deref(), &Scope::default());
+            }
             Origin::Timer(milliseconds) => self.write(format!("every {milliseconds}ms")),
         }
         self.write(" => ");

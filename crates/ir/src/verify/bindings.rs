@@ -34,6 +34,12 @@ pub(super) fn check(program: &Program, violations: &mut Violations) {
             Origin::Node(application) => program.nodes[application.node].outputs(),
             Origin::Timer(_) => &[],
         };
+        if let Origin::Node(application) = &source.origin {
+            let node = &program.nodes[application.node];
+            let open = node.inputs().get(application.constants.len()..).unwrap_or_default();
+            let arguments = Some(application.arguments.as_deref().unwrap_or_default());
+            checker.takes(arguments, types(open), &Values::new(), application.span, &node.name);
+        }
         let target = &program.nodes[source.target];
         checker.takes(source.arguments.as_deref(), types(target.inputs()), &inputs(given), source.span, &target.name);
         checker.keeps(source.target, vec![], source.span);
@@ -92,7 +98,7 @@ impl<'a> Checker<'a, '_> {
     fn branches(&mut self, parallel: &'a Parallel, values: &mut Values) -> Vec<Type> {
         let copied = self.named(parallel.arguments.as_deref(), values, parallel.span, "a parallel step");
         let copied: Values =
-            copied.into_iter().flat_map(|types| parallel.arguments.iter().flatten().copied().zip(types)).collect();
+            copied.into_iter().flat_map(|types| parallel.arguments.iter().flatten().cloned().zip(types)).collect();
         let mut made = vec![];
         for branch in &parallel.branches {
             let mut inside = copied.clone();
@@ -114,7 +120,7 @@ impl<'a> Checker<'a, '_> {
         let is_list = of_list.is_none_or(|types| types == [Type::list_of(&element.ty)]);
         self.violations.require(is_list, span, || format!("{what} is over something else than a list of its elements"));
         let inputs = self.named(Some(copied), values, span, what).unwrap_or_default();
-        let outside: Values = copied.iter().copied().zip(inputs.iter().cloned()).collect();
+        let outside: Values = copied.iter().cloned().zip(inputs.iter().cloned()).collect();
         let mut inside = outside.clone();
         inside.insert(Argument::Element(number), element.ty.clone());
         self.steps(&each.chain, &mut inside);
@@ -216,7 +222,8 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    /// Requires that `arguments` are one for each of `wanted`, the inputs or outputs of `name`, and of its type.
+    /// Requires that `arguments` are one for each of `wanted`, the inputs or outputs of `name`: a constant, or a value
+    /// of its type.
     fn takes<'w>(
         &mut self,
         arguments: Option<&[Argument]>,
@@ -225,12 +232,20 @@ impl<'a> Checker<'a, '_> {
         span: Span,
         name: &Name,
     ) {
-        let Some(types) = self.named(arguments, values, span, &format!("`{name}`")) else { return };
-        let (named, count) = (types.len(), wanted.len());
+        let is_value = |argument: &&Argument| !matches!(argument, Argument::Constant(_));
+        let all = arguments.unwrap_or_default();
+        let named: Vec<_> = all.iter().filter(is_value).cloned().collect();
+        let named = arguments.map(|_| named.as_slice());
+        let Some(types) = self.named(named, values, span, &format!("`{name}`")) else { return };
+        let (named, count) = (all.len(), wanted.len());
         if named != count {
             return self.violations.add(span, format!("`{name}` has {count} values and names {named}"));
         }
-        let differs = types.iter().zip(wanted).position(|(one, other)| !other.takes(one));
+        let mut types = types.iter();
+        let fits = |(wanted, argument): (&Type, &Argument)| {
+            !is_value(&argument) || types.next().is_some_and(|ty| wanted.takes(ty))
+        };
+        let differs = wanted.zip(all).map(fits).position(|fits| !fits);
         self.violations.require(differs.is_none(), span, || {
             format!("`{name}` names a value of another type as number {}", differs.unwrap_or_default() + 1)
         });

@@ -4,8 +4,8 @@
 use super::{Violations, types};
 use crate::arena::Arena;
 use crate::program::{
-    Action, Application, Body, Chain, Constant, ConstraintId, Line, ModuleId, Node, NodeId, OptionKind, Origin,
-    Program, Requirement, Scope, ServerOption, StepNumber,
+    Action, Application, Argument, Body, Chain, Constant, ConstraintId, Line, ModuleId, NamedInput, NamedValue, Node,
+    NodeId, OptionKind, Origin, Parameter, Program, Requirement, Scope, ServerOption, StepNumber,
 };
 use flux_source::Span;
 use std::collections::HashSet;
@@ -113,7 +113,15 @@ impl Checker<'_> {
 
     fn application(&mut self, application: &Application) {
         self.node(application.node, application.span);
-        for constant in &application.constants {
+        let named = application.named.iter().filter_map(|one| match &one.value {
+            NamedValue::Constant(constant) => Some(constant),
+            NamedValue::Value(_) => None,
+        });
+        let bound = application.arguments.iter().flatten().filter_map(|one| match one {
+            Argument::Constant(constant) => Some(constant),
+            _ => None,
+        });
+        for constant in application.constants.iter().chain(named).chain(bound) {
             self.violations.require(is_known(self.program, constant), application.span, || {
                 "a constant is an option that there is not".to_owned()
             });
@@ -210,9 +218,12 @@ pub(super) fn check_typed(program: &Program, violations: &mut Violations) {
     if violations.is_empty() {
         program.nodes.iter().for_each(|(_, node)| check_lengths(program, node, violations));
         for source in &program.sources {
-            if let Origin::Node(Application { node, constants, span, .. }) = &source.origin {
+            if let Origin::Node(Application { node, constants, named, span, .. }) = &source.origin {
                 let node = &program.nodes[*node];
-                violations.require(constants.len() == node.inputs().len(), *span, || {
+                let is_constant = |one: &NamedInput| matches!(one.value, NamedValue::Constant(_));
+                let is_given = |input: &Parameter| named.iter().any(|one| one.input == input.name);
+                let open = node.required_inputs().get(constants.len()..).unwrap_or_default();
+                violations.require(named.iter().all(is_constant) && open.iter().all(is_given), *span, || {
                     format!("the source `{}` has inputs that no constant binds", node.name)
                 });
             }
@@ -225,6 +236,11 @@ pub(super) fn check_typed(program: &Program, violations: &mut Violations) {
 /// Lists in a node are as long as signatures say.
 fn check_lengths(program: &Program, node: &Node, violations: &mut Violations) {
     let inputs = node.inputs().len();
+    let defaults = node.defaults();
+    violations
+        .require(defaults.len() <= inputs, node.span, || format!("`{}` has more defaults than inputs", node.name));
+    let are_known = defaults.iter().all(|default| is_known(program, default));
+    violations.require(are_known, node.span, || format!("a default of `{}` is an option that there is not", node.name));
     for requirement in &node.requirements {
         let within = requirement.key.iter().all(|input| *input < inputs);
         violations.require(within, requirement.span, || format!("a key of `{}` is not among its inputs", node.name));

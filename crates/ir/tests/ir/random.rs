@@ -338,6 +338,7 @@ fn any_node(choices: &mut Choices, counts: Counts) -> Node {
     let signature = choices.chance().then(|| Signature {
         inputs: choices.list(3, Choices::parameter),
         outputs: choices.list(3, Choices::parameter),
+        defaults: choices.list(2, Choices::constant),
         inferred: choices.chance(),
     });
     let known = signature.iter().flat_map(|signature| signature.inputs.iter().chain(&signature.outputs));
@@ -504,7 +505,8 @@ fn any_arguments(choices: &mut Choices) -> Option<Vec<Argument>> {
 }
 
 fn any_argument(choices: &mut Choices) -> Argument {
-    match choices.below(5) {
+    match choices.below(6) {
+        5 => Argument::Constant(choices.constant()),
         0 => Argument::Input(choices.below(4)),
         1 => Argument::Output(StepNumber(choices.below(5) as u32), choices.below(4)),
         2 => Argument::Kept(choices.below(3)),
@@ -515,8 +517,12 @@ fn any_argument(choices: &mut Choices) -> Argument {
 
 fn any_application(choices: &mut Choices, counts: Counts) -> Application {
     let node = choices.id(counts.nodes);
+    let value = |choices: &mut Choices| match choices.chance() {
+        true => NamedValue::Value(choices.name()),
+        false => NamedValue::Constant(choices.constant()),
+    };
     let named =
-        choices.list(2, |choices| NamedInput { input: choices.name(), value: choices.name(), span: choices.span() });
+        choices.list(2, |choices| NamedInput { input: choices.name(), value: value(choices), span: choices.span() });
     let (constants, span) = (choices.list(2, Choices::constant), choices.span());
     Application { named, node, constants, arguments: None, kept: vec![], span }
 }

@@ -53,7 +53,8 @@ fn program(choices: &mut Choices) -> Program {
     }
     let (concrete, all) = (1 + choices.below(3), 2 + choices.below(4));
     for index in 0..concrete + all {
-        let signature = Signature { inputs: parameters(choices), outputs: parameters(choices), inferred: false };
+        let signature =
+            Signature { inputs: parameters(choices), outputs: parameters(choices), defaults: vec![], inferred: false };
         let (name, requirements) = (format!("N{index}"), vec![]);
         let body = match index < concrete {
             true => function(&mut program, &name),

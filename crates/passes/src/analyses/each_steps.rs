@@ -123,7 +123,7 @@ impl<'a> EachSteps<'a> {
     pub fn of(program: &'a Program, node: &'a Node, place: (NodeId, usize), chain: &Chain) -> Self {
         let mut steps = Self(HashMap::new());
         if chain.steps.iter().any(|step| !step.action.chains().is_empty()) {
-            steps.walk(program, place, chain, Some(Cow::Borrowed(node.inputs())));
+            steps.walk(program, place, chain, Some(Cow::Borrowed(node.required_inputs())));
         }
         steps
     }

@@ -15,7 +15,7 @@ use std::borrow::Cow;
 /// One side of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Port {
-    /// Its inputs, without so many leading ones that constants are bound to.
+    /// Its inputs that have no default, without so many leading ones that constants are bound to.
     In(NodeId, usize),
     /// Its outputs.
     Out(NodeId),
@@ -32,7 +32,7 @@ impl Port {
     /// This side of `signature`.
     pub fn of(self, signature: &Signature) -> &[Parameter] {
         match self {
-            Self::In(_, bound) => signature.inputs.get(bound..).unwrap_or_default(),
+            Self::In(_, bound) => signature.inputs.get(bound..signature.required()).unwrap_or_default(),
             Self::Out(_) => &signature.outputs,
         }
     }

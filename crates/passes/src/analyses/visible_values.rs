@@ -25,7 +25,7 @@ pub struct VisibleValues<'a> {
 }
 
 /// A value, and who made it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Made<'a> {
     /// What names it.
     pub argument: Argument,
@@ -67,7 +67,7 @@ struct Outside<'a> {
 }
 
 /// Why a value cannot be had.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Missing<'a> {
     /// Nothing is called so.
     Unknown,
@@ -102,7 +102,7 @@ impl<'a> VisibleValues<'a> {
         argument: impl Fn(usize) -> Argument,
     ) {
         let start = self.taken.len();
-        self.taken.extend(took);
+        self.taken.extend_from_slice(took);
         for (index, parameter) in node.outputs().iter().enumerate() {
             let made = Made { argument: argument(index), parameter, maker: &node.name, span };
             let back_of = self.given_back(node, bound, took, parameter);
@@ -113,12 +113,12 @@ impl<'a> VisibleValues<'a> {
     fn given_back(&self, node: &Node, bound: usize, took: &[Argument], output: &Parameter) -> Option<usize> {
         let inputs = node.inputs().get(bound..).unwrap_or_default();
         let input = inputs.iter().position(|input| can_end(input) && input.is_like(output))?;
-        self.position(*took.get(input)?)
+        self.position(took.get(input)?)
     }
 
     /// Mostly it is of the step before.
-    fn position(&self, argument: Argument) -> Option<usize> {
-        self.values.iter().rposition(|value| value.made.argument == argument)
+    fn position(&self, argument: &Argument) -> Option<usize> {
+        self.values.iter().rposition(|value| value.made.argument == *argument)
     }
 
     /// Goes into a parallel step whose branches get copies of `copied`.
@@ -135,16 +135,18 @@ impl<'a> VisibleValues<'a> {
     /// Notes that what is around this place gets copies of those of `taken` that were made before it.
     pub fn copy(&mut self, taken: &[Argument]) {
         for argument in taken {
-            let Some(at) = self.position(*argument) else { continue };
+            let Some(at) = self.position(argument) else { continue };
             let around = self.around.iter_mut().filter(|around| at < around.before);
-            around.filter(|around| !around.copied.contains(argument)).for_each(|around| around.copied.push(*argument));
+            around
+                .filter(|around| !around.copied.contains(argument))
+                .for_each(|around| around.copied.push(argument.clone()));
         }
     }
 
     /// Goes out of a branch, which gives `results`, or from one to the next.
     pub fn end_branch(&mut self, results: &[Argument]) -> Given<'a> {
         let before = self.around.last().map_or(0, |around| around.before);
-        let given = results.iter().filter_map(|result| self.outside(*result, before)).collect();
+        let given = results.iter().filter_map(|result| self.outside(result, before)).collect();
         let inside = self.values.get(before..self.indexed).unwrap_or_default();
         for value in inside {
             // Those of a name are in order, so it is the last.
@@ -155,21 +157,21 @@ impl<'a> VisibleValues<'a> {
         Given(given)
     }
 
-    fn outside(&self, result: Argument, before: usize) -> Option<Outside<'a>> {
+    fn outside(&self, result: &Argument, before: usize) -> Option<Outside<'a>> {
         let at = self.position(result)?;
         let value = self.values.get(at)?;
         if at < before {
-            return Some(Outside { made: value.made, from: vec![result], back_of: Some(at) });
+            return Some(Outside { made: value.made.clone(), from: vec![result.clone()], back_of: Some(at) });
         }
         let inside = self.values.get(before..).unwrap_or_default();
-        let find = |argument| inside.iter().rev().find(|value| value.made.argument == argument);
+        let find = |argument: &Argument| inside.iter().rev().find(|value| value.made.argument == *argument);
         let (mut open, mut seen, mut from) = (vec![value], HashSet::new(), vec![]);
         while let Some(open_value) = open.pop() {
             for argument in self.taken.get(open_value.maker_took.clone()).unwrap_or_default() {
-                match find(*argument) {
-                    None => from.push(*argument),
+                match find(argument) {
+                    None => from.push(argument.clone()),
                     Some(earlier) if earlier.made.parameter.is_like(value.made.parameter) => {
-                        open.extend(seen.insert(*argument).then_some(earlier));
+                        open.extend(seen.insert(argument).then_some(earlier));
                     }
                     Some(_) => {}
                 }
@@ -179,7 +181,7 @@ impl<'a> VisibleValues<'a> {
         while let Some(inner) = back_of.filter(|at| *at >= before).and_then(|at| self.values.get(at)) {
             back_of = inner.back_of;
         }
-        Some(Outside { made: value.made, from, back_of })
+        Some(Outside { made: value.made.clone(), from, back_of })
     }
 
     /// Goes out of a parallel step, whose branches have given these values, one after the other; gives all of which
@@ -229,6 +231,12 @@ impl<'a> VisibleValues<'a> {
         }
     }
 
+    /// The value called `name` that was made last, whatever its type.
+    pub fn latest(&mut self, name: &str) -> Option<Made<'a>> {
+        let last = self.called(name).pop()?;
+        self.values.get(last).map(|value| value.made.clone())
+    }
+
     /// The value of the name and type of `wanted` that was made last.
     ///
     /// # Errors
@@ -243,13 +251,13 @@ impl<'a> VisibleValues<'a> {
         if !earlier.is_empty() {
             let values = || called.iter().filter_map(|at| self.values.get(*at));
             let took = values().filter_map(|value| self.taken.get(value.maker_took.clone()));
-            let replaced: HashSet<Argument> = took.flatten().copied().collect();
+            let replaced: HashSet<&Argument> = took.flatten().collect();
             let stands = |value: &&Visible<'a>| {
-                let argument = value.made.argument;
-                value.taken_by.is_none() && argument != made.argument && !replaced.contains(&argument)
+                let argument = &value.made.argument;
+                value.taken_by.is_none() && *argument != made.argument && !replaced.contains(argument)
             };
             if let Some(other) = values().rfind(stands) {
-                return Err(Missing::Two(other.made, made));
+                return Err(Missing::Two(other.made.clone(), made));
             }
         }
         Ok(made)
@@ -271,7 +279,7 @@ impl<'a> VisibleValues<'a> {
     /// The value at a position, for a step that may be in branches: these get copies of what was made before them.
     fn have(&mut self, at: usize) -> Result<Made<'a>, Missing<'a>> {
         let Some(value) = self.values.get(at) else { return Err(Missing::Unknown) };
-        let made = value.made;
+        let made = value.made.clone();
         if let Some(taker) = value.taken_by {
             return Err(Missing::Taken(taker));
         }
@@ -280,7 +288,7 @@ impl<'a> VisibleValues<'a> {
                 return Err(Missing::Uncopied(made.parameter));
             }
             if !around.copied.contains(&made.argument) {
-                around.copied.push(made.argument);
+                around.copied.push(made.argument.clone());
             }
         }
         Ok(made)
@@ -301,7 +309,7 @@ impl<'a> VisibleValues<'a> {
                 continue;
             }
             // Where it was given back under another name before, that is the same pointer.
-            let mut next = self.position(*argument);
+            let mut next = self.position(argument);
             while let Some(value) = next.and_then(|at| self.values.get_mut(at)) {
                 value.taken_by = Some(&node.name);
                 next = value.back_of;
@@ -412,8 +420,8 @@ mod tests {
         values.add(a, Span::default(), (0, &[Argument::Input(0), Argument::Input(1)]), |index| output(2, index));
         let two = values.reach(x);
         assert!(
-            matches!(two, Err(Missing::Two(one, other))
-            if (one.argument, other.argument) == (output(1, 0), output(2, 0))),
+            matches!(&two, Err(Missing::Two(one, other))
+            if (&one.argument, &other.argument) == (&output(1, 0), &output(2, 0))),
             "{two:?}"
         );
         values.add(back, Span::default(), (0, &[Argument::Input(1), output(1, 0)]), |index| output(3, index));

@@ -1,16 +1,23 @@
-//! Checks the constants of every step. Requires: every signature is known. Establishes: no step binds more constants
-//! than its node has inputs, and none whose kind its input evidently cannot take.
+//! Checks the constants of every step and the defaults of every input. Requires: every signature is known. Establishes:
+//! no step binds more constants than its node has inputs, and no constant's kind is one that its input evidently cannot
+//! take.
 
 use crate::analyses::fit::{count, show_one};
 use crate::analyses::mentions::applications;
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics};
-use flux_ir::program::{Application, Constant, OptionKind, Parameter, Program};
+use flux_ir::program::{Application, Constant, NamedValue, Node, OptionKind, Parameter, Program};
 use flux_source::Span;
 use std::collections::HashSet;
 
-/// Reports constants that are too many, or of the wrong kind. O(applications).
+/// Reports constants that are too many, or of the wrong kind. O(applications · inputs).
 pub fn check_constants(program: &Program, diagnostics: &mut Diagnostics) {
+    for (_, node) in program.nodes.iter() {
+        let with_defaults = node.inputs().get(node.required_inputs().len()..).unwrap_or_default();
+        for (input, default) in with_defaults.iter().zip(node.defaults()) {
+            check_kind(program, node, (input, default), input.span, diagnostics);
+        }
+    }
     for application in applications(program) {
         check(program, application, diagnostics);
     }
@@ -30,33 +37,54 @@ fn check(program: &Program, application: &Application, diagnostics: &mut Diagnos
             .push(error.mark(node.span, "declared here").help("constants bind the first inputs of a node, in order"));
     }
     for (constant, input) in application.constants.iter().zip(node.inputs()) {
-        let kind = kind(program, constant);
-        if !clashes(kind, input) {
-            check_range(application, constant, input, diagnostics);
-            continue;
+        check_kind(program, node, (input, constant), application.span, diagnostics);
+    }
+    for named in &application.named {
+        let input = node.inputs().iter().find(|input| input.name == named.input);
+        if let (Some(input), NamedValue::Constant(constant)) = (input, &named.value) {
+            check_kind(program, node, (input, constant), named.span, diagnostics);
         }
-        let (subject, help) = match constant {
-            Constant::Option(option) => {
-                (format!("the option `{}`", program.options[*option].name), "use an option of the input's type")
-            }
-            _ => ("the constant".to_owned(), "write a constant of the input's type"),
-        };
-        let headline = format!("`{}` takes `{}`, but {subject} is {}", node.name, show_one(input), kind.name());
-        let error = Diagnostic::error(ids::CONSTANT_TYPE, headline, application.span);
-        diagnostics.push(error.mark(input.span, "declared here").help(help));
     }
 }
 
+/// Reports a constant that an input cannot take.
+fn check_kind(
+    program: &Program,
+    node: &Node,
+    (input, constant): (&Parameter, &Constant),
+    span: Span,
+    diagnostics: &mut Diagnostics,
+) {
+    let kind = kind(program, constant);
+    if !clashes(kind, input) {
+        return check_range(constant, input, span, diagnostics);
+    }
+    let (subject, help) = match constant {
+        Constant::Option(option) => {
+            (format!("the option `{}`", program.options[*option].name), "use an option of the input's type")
+        }
+        _ => ("the constant".to_owned(), "write a constant of the input's type"),
+    };
+    let headline = format!("`{}` takes `{}`, but {subject} is {}", node.name, show_one(input), kind.name());
+    let error = Diagnostic::error(ids::CONSTANT_TYPE, headline, span);
+    diagnostics.push(declared(error, input, span).help(help));
+}
+
 /// A number is one that its input's type has, where that is known.
-fn check_range(application: &Application, constant: &Constant, input: &Parameter, diagnostics: &mut Diagnostics) {
+fn check_range(constant: &Constant, input: &Parameter, span: Span, diagnostics: &mut Diagnostics) {
     let (Constant::Integer(number), Some(integer)) = (constant, input.ty.integer()) else { return };
     let (low, high) = integer.range();
     if !(low..=high).contains(&i128::from(*number)) {
         let headline = format!("`{}` has no {number}", show_one(input));
-        let error = Diagnostic::error(ids::CONSTANT_TYPE, headline, application.span);
+        let error = Diagnostic::error(ids::CONSTANT_TYPE, headline, span);
         let help = format!("{:#} is from {low} to {high}: write another constant, or a wider type", input.ty);
-        diagnostics.push(error.mark(input.span, "declared here").help(help));
+        diagnostics.push(declared(error, input, span).help(help));
     }
+}
+
+/// Marks the declaration of an input in an error that is at another place.
+fn declared(error: Diagnostic, input: &Parameter, span: Span) -> Diagnostic {
+    if span == input.span { error } else { error.mark(input.span, "declared here") }
 }
 
 /// The steps whose constants were reported: what else they are given would only be wrong for the same reason.

@@ -73,7 +73,7 @@ impl<'a> Known<'a> {
         let Port::In(id, 0) = edge.to else { return };
         let node = &self.program.nodes[id];
         let (Some(given), true) = (self.given(edge), node.signature.is_some() && edge.named.is_empty()) else { return };
-        let taken = node.inputs();
+        let taken = node.required_inputs();
         // What gives nothing was perhaps to give this.
         if given.is_empty() || fit(&given, taken).is_ok() {
             return;

@@ -2,10 +2,10 @@
 //! and the target of a heartbeat takes nothing. Warns of constraints on a source itself: a source usually waits, and it
 //! would hold them meanwhile.
 
-use crate::analyses::fit::{count, show};
+use crate::analyses::fit::{count, show, show_names};
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics};
-use flux_ir::program::{Origin, Program, Requirement, Scope, Source};
+use flux_ir::program::{NamedValue, Origin, Parameter, Program, Requirement, Scope, Source};
 
 /// Reports sources with open inputs, heartbeats whose targets take values, and sources that hold what flows may need.
 pub fn check_sources(program: &Program, diagnostics: &mut Diagnostics) {
@@ -18,19 +18,28 @@ fn check(program: &Program, source: &Source, diagnostics: &mut Diagnostics) {
     match &source.origin {
         Origin::Node(application) => {
             let node = &program.nodes[application.node];
-            let (inputs, bound) = (node.inputs().len(), application.constants.len());
-            if let Some(named) = application.named.first() {
-                let headline =
-                    format!("nothing comes before the source `{}`, so it cannot take `{}`", node.name, named.value);
+            let (inputs, bound) = (node.required_inputs(), application.constants.len());
+            let is_open = |input: &&Parameter| !application.named.iter().any(|named| named.input == input.name);
+            let value = application.named.iter().find_map(|named| match &named.value {
+                NamedValue::Value(value) => Some((named, value)),
+                NamedValue::Constant(_) => None,
+            });
+            if let Some((named, value)) = value {
+                let headline = format!("nothing comes before the source `{}`, so it cannot take `{value}`", node.name);
                 let error = Diagnostic::error(ids::SOURCE_INPUTS, headline, named.span);
                 diagnostics.push(error.help("bind the inputs of a source to constants"));
-            } else if inputs > bound {
-                let why = match bound {
-                    0 => "nothing comes before a source".to_owned(),
-                    1 => "only 1 constant is given".to_owned(),
+            } else if inputs.get(bound..).is_some_and(|inputs| inputs.iter().any(|input| is_open(&input))) {
+                let why = match (bound, application.named.len()) {
+                    (0, 0) => "nothing comes before a source".to_owned(),
+                    (0, _) => {
+                        let open: Vec<_> = inputs.iter().filter(is_open).collect();
+                        format!("none is given for {}", show_names(&open))
+                    }
+                    (1, _) => "only 1 constant is given".to_owned(),
                     _ => format!("only {bound} constants are given"),
                 };
-                let headline = format!("the source `{}` takes {}, but {why}", node.name, count(inputs, "input"));
+                let takes = count(inputs.len(), if why.starts_with("none") { "constant" } else { "input" });
+                let headline = format!("the source `{}` takes {takes}, but {why}", node.name);
                 let error = Diagnostic::error(ids::SOURCE_INPUTS, headline, application.span)
                     .mark(node.span, format!("takes ({})", show(node.inputs())));
                 diagnostics.push(error.help(format!(

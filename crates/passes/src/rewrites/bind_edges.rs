@@ -21,8 +21,8 @@ use crate::rewrites::named_inputs;
 use crate::rewrites::reach::{Before, Findings, Unreached, reach};
 use flux_diagnostic::Diagnostics;
 use flux_ir::program::{
-    Action, Application, Argument, Body, Chain, Each, EachValues, NodeId, Origin, Parallel, Parameter, Program,
-    Signature, Step, StepNumber,
+    Action, Application, Argument, Body, Chain, Each, EachValues, NamedValue, NodeId, Origin, Parallel, Parameter,
+    Program, Signature, Step, StepNumber,
 };
 use std::borrow::Cow;
 use std::iter::Peekable;
@@ -74,8 +74,12 @@ impl Binder<'_> {
     fn program(&mut self, program: &mut Program) {
         for index in 0..program.sources.len() {
             let arguments = self.source(program, index);
+            let own = program.sources.get(index).and_then(|source| self.inputs_of_source(program, &source.origin));
             if let Some(source) = program.sources.get_mut(index) {
                 source.arguments = arguments;
+                if let Origin::Node(application) = &mut source.origin {
+                    application.arguments = own;
+                }
             }
         }
         for id in program.nodes.ids().collect::<Vec<_>>() {
@@ -95,8 +99,10 @@ impl Binder<'_> {
 
     /// What the target of a source takes: there is nothing to reach.
     fn source(&mut self, program: &Program, index: usize) -> Option<Vec<Argument>> {
-        if matches!(program.sources.get(index)?.origin, Origin::Timer(_)) {
-            return Some(vec![]);
+        let source = program.sources.get(index)?;
+        let defaults = program.nodes[source.target].defaults().iter().cloned().map(Argument::Constant);
+        if matches!(source.origin, Origin::Timer(_)) {
+            return Some(defaults.collect());
         }
         let edge = self.edge_to(EdgeEnd::Start(index))?;
         let (given, taken) = (edge.from.list(&|port| list(program, port))?, list(program, edge.to)?);
@@ -106,7 +112,7 @@ impl Binder<'_> {
                     let lost = dropped(&given, positions);
                     self.diagnostics.push(by_name(program, &edge, &given, taken, &lost));
                 }
-                Some(fit.positions(taken.len()).into_iter().map(Argument::Input).collect())
+                Some(fit.positions(taken.len()).into_iter().map(Argument::Input).chain(defaults).collect())
             }
             Err(misfit) => {
                 self.spoiled.push(spoiled(program, &edge, &given, taken, misfit));
@@ -115,13 +121,29 @@ impl Binder<'_> {
         }
     }
 
+    /// What the inputs of a source are beside the constants by position, where there are others.
+    fn inputs_of_source(&mut self, program: &Program, origin: &Origin) -> Option<Vec<Argument>> {
+        let Origin::Node(application) = origin else { return None };
+        let node = &program.nodes[application.node];
+        let bound = application.constants.len();
+        let are_constants = application.named.iter().all(|named| matches!(named.value, NamedValue::Constant(_)));
+        let are_inputs = named_inputs::check(node, bound, &application.named, self.diagnostics);
+        if !are_constants || !are_inputs || bound >= node.inputs().len() {
+            return None;
+        }
+        let mut values = VisibleValues::new(&node.name, &[]);
+        let given = named_inputs::Named { program, node, bound, named: &application.named };
+        named_inputs::bind(&given, vec![], &mut values, self.diagnostics)
+    }
+
     fn flow(&mut self, program: &Program, id: NodeId, index: usize, chain: &mut Chain) {
         let node = &program.nodes[id];
         let each_steps = &EachSteps::of(program, node, (id, index), chain);
         let (values, findings) = (VisibleValues::new(&node.name, node.inputs()), Findings::default());
         let mut along = Along { program, node: id, chain: index, each_steps, values, findings };
-        let arguments = (0..node.inputs().len()).map(Argument::Input).collect();
-        let given = Given { values: Some(Cow::Borrowed(node.inputs())), arguments };
+        let inputs = node.required_inputs();
+        let arguments = (0..inputs.len()).map(Argument::Input).collect();
+        let given = Given { values: Some(Cow::Borrowed(inputs)), arguments };
         let given = self.steps(&mut along, chain, given);
         chain.results = self.edge_to(EdgeEnd::End(id, index)).and_then(|edge| self.bind(&mut along, &edge, &given));
         along.findings.report(program, chain, self.diagnostics, &mut self.spoiled);
@@ -196,7 +218,8 @@ impl Binder<'_> {
         if let Some((element, list)) = begins {
             let values = known.given.iter().flat_map(|given| given.iter()).zip(&given.arguments).enumerate();
             let others = values.filter(|(at, _)| *at != list).map(|(_, value)| value);
-            let (others, arguments): (Vec<_>, Vec<_>) = others.map(|(one, argument)| (one.clone(), *argument)).unzip();
+            let (others, arguments): (Vec<_>, Vec<_>) =
+                others.map(|(one, argument)| (one.clone(), argument.clone())).unzip();
             inside.values = Some(std::iter::once(element.clone()).chain(others).collect());
             inside.arguments = std::iter::once(Argument::Element(number)).chain(arguments).collect();
         }
@@ -213,7 +236,7 @@ impl Binder<'_> {
         let copied = along.values.leave_each(made, outputs, |index| Argument::Output(number, index));
         each.values = begins.and_then(|(element, list)| {
             let carried = carried(along.program, each, known, &copied)?;
-            Some(EachValues { list: *given.arguments.get(list)?, element: element.clone(), copied, carried })
+            Some(EachValues { list: given.arguments.get(list)?.clone(), element: element.clone(), copied, carried })
         });
         known.outputs.as_deref().map(Cow::Borrowed)
     }
@@ -223,17 +246,22 @@ impl Binder<'_> {
         let program = along.program;
         let (values, taken) = (given.values.as_deref()?, list(program, edge.to)?);
         let arguments = given.arguments.as_slice();
-        if edge.named.is_empty() {
+        let node = &program.nodes[edge.to.node()];
+        let Port::In(_, bound) = edge.to else {
+            return self.fit(along, edge, Before { values, arguments }, taken);
+        };
+        if edge.named.is_empty() && node.defaults().is_empty() {
             return self.fit(along, edge, Before { values, arguments }, taken);
         }
-        if !named_inputs::check(program, edge, self.diagnostics) {
+        if !named_inputs::check(node, bound, &edge.named, self.diagnostics) {
             return None;
         }
-        let (left, values, others) = named_inputs::without(&edge.named, values, taken);
-        let arguments: Vec<_> = left.into_iter().filter_map(|position| arguments.get(position).copied()).collect();
+        let inputs = node.inputs().get(bound..).unwrap_or_default();
+        let (left, values, others) = named_inputs::without(&edge.named, values, (taken, inputs));
+        let arguments: Vec<_> = left.into_iter().filter_map(|position| arguments.get(position).cloned()).collect();
         let others = self.fit(along, edge, Before { values: &values, arguments: &arguments }, &others)?;
-        let node = &program.nodes[edge.to.node()];
-        named_inputs::bind(node, taken, &edge.named, others, &mut along.values, self.diagnostics)
+        let given = named_inputs::Named { program, node, bound, named: &edge.named };
+        named_inputs::bind(&given, others, &mut along.values, self.diagnostics)
     }
 
     fn fit(
@@ -246,7 +274,7 @@ impl Binder<'_> {
         let mut misfit = match fit(before.values, taken) {
             Ok(Fit::Position) => return Some(before.arguments.to_vec()),
             Ok(Fit::Name(positions)) => {
-                let found = positions.iter().filter_map(|position| before.arguments.get(*position).copied()).collect();
+                let found = positions.iter().filter_map(|position| before.arguments.get(*position).cloned()).collect();
                 // Where the author names all that a step takes, nothing is left to say of it.
                 if !taken.is_empty() || edge.named.is_empty() {
                     let drops = !dropped(before.values, &positions).is_empty();
@@ -277,10 +305,10 @@ fn taken_inside(chain: &Chain, results: &[Argument]) -> Vec<Argument> {
         Action::Apply(application) => application.arguments.clone().unwrap_or_default(),
         Action::Parallel(parallel) => parallel.arguments.clone().unwrap_or_default(),
         Action::Each(each) => {
-            each.values.iter().flat_map(|values| values.copied.iter().copied().chain([values.list])).collect()
+            each.values.iter().flat_map(|values| values.copied.iter().chain([&values.list])).cloned().collect()
         }
     };
-    chain.all_steps().into_iter().flat_map(taken).chain(results.iter().copied()).collect()
+    chain.all_steps().into_iter().flat_map(taken).chain(results.iter().cloned()).collect()
 }
 
 /// What an instance hands on: of its results, and of the values that it gets copies of.

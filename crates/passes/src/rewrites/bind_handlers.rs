@@ -187,7 +187,7 @@ fn bind_inputs(
     reached: &mut Vec<Parameter>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Vec<Argument>> {
-    let (parts, wanted) = split_inputs(target.inputs());
+    let (parts, wanted) = split_inputs(target.required_inputs());
     let given = failing.inputs();
     let bound: Vec<_> = match fit(given, &wanted) {
         Ok(fit) => {
@@ -208,7 +208,10 @@ fn bind_inputs(
         }
     };
     let mut bound = bound.into_iter();
-    Some(parts.into_iter().filter_map(|part| part.map(Argument::Error).or_else(|| bound.next())).collect())
+    let mut bound: Vec<_> =
+        parts.into_iter().filter_map(|part| part.map(Argument::Error).or_else(|| bound.next())).collect();
+    bound.extend(target.defaults().iter().cloned().map(Argument::Constant));
+    Some(bound)
 }
 
 /// For each input of a handler the part of the failure that it takes, and the other inputs. The code is the last input

@@ -42,7 +42,7 @@ pub fn infer_signatures(program: &mut Program, diagnostics: &mut Diagnostics) {
     for node in open {
         match (known.take(Port::In(node, 0)), known.take(Port::Out(node))) {
             (Some(inputs), Some(outputs)) => {
-                program.nodes[node].signature = Some(Signature { inputs, outputs, inferred: true });
+                program.nodes[node].signature = Some(Signature { inputs, outputs, defaults: vec![], inferred: true });
                 diagnostics.push(describe_inferred(program, node, &mut names));
             }
             (inputs, outputs) => unknown.push(Unknown::new(node, inputs, outputs, &candidates)),
@@ -89,7 +89,7 @@ impl Known {
         let mut lists = HashMap::new();
         for (id, node) in program.nodes.iter() {
             if let Some(signature) = &node.signature {
-                lists.insert(Port::In(id, 0), signature.inputs.clone());
+                lists.insert(Port::In(id, 0), Port::In(id, 0).of(signature).to_vec());
                 lists.insert(Port::Out(id), signature.outputs.clone());
             }
         }

@@ -284,6 +284,7 @@ impl<'a> Lowering<'a> {
                     Argument::Input(index) => failing.inputs.get(*index).cloned(),
                     Argument::Error(part) => Some(Operand::Error(failing.id, *part)),
                     Argument::Kept(index) => kept.get(*index).cloned(),
+                    Argument::Constant(constant) => Some(Operand::Constant(constant.clone())),
                     Argument::Output(..) | Argument::Element(_) => None,
                 };
                 let inputs = bound.into_iter().flat_map(|one| &one.arguments).filter_map(operand).collect();
@@ -331,7 +332,7 @@ impl<'a> Lowering<'a> {
         current.branches += 1;
         let name = format!("{}_{kind}_{}", current.name, current.branches);
         let mut own = Current::new(Role::Branch(current.node()), name, current.context);
-        own.values = named.iter().copied().zip(inputs_of(inputs)).collect();
+        own.values = named.iter().cloned().zip(inputs_of(inputs)).collect();
         let mut lowered = vec![];
         self.steps(&mut own, &mut lowered, chain);
         let given = own.parameters(chain.results.as_deref());
@@ -350,7 +351,7 @@ impl<'a> Lowering<'a> {
         number: StepNumber,
     ) -> Vec<Value> {
         let Some(EachValues { list, element, copied, carried }) = &each.values else { return vec![] };
-        let named: Vec<_> = std::iter::once(Argument::Element(number)).chain(copied.iter().copied()).collect();
+        let named: Vec<_> = std::iter::once(Argument::Element(number)).chain(copied.iter().cloned()).collect();
         let mut taken: Vec<_> = current.parameters(Some(std::slice::from_ref(list)));
         taken.extend(current.parameters(Some(copied)));
         let mut inputs = taken.clone();
@@ -424,16 +425,17 @@ impl Current {
 
     /// What the function calls these values. One that is not there is left out, which the verifier finds.
     fn operands(&self, arguments: Option<&[Argument]>) -> Vec<Operand> {
-        self.named(arguments).map(|(operand, _)| operand.clone()).collect()
+        let operand = |argument: &Argument| match argument {
+            Argument::Constant(constant) => Some(Operand::Constant(constant.clone())),
+            value => self.values.get(value).map(|(operand, _)| operand.clone()),
+        };
+        arguments.unwrap_or_default().iter().filter_map(operand).collect()
     }
 
     /// What these values are.
     fn parameters(&self, arguments: Option<&[Argument]>) -> Vec<Parameter> {
-        self.named(arguments).map(|(_, parameter)| parameter.clone()).collect()
-    }
-
-    fn named(&self, arguments: Option<&[Argument]>) -> impl Iterator<Item = &Value> {
-        arguments.unwrap_or_default().iter().filter_map(|argument| self.values.get(argument))
+        let values = arguments.unwrap_or_default().iter().filter_map(|argument| self.values.get(argument));
+        values.map(|(_, parameter)| parameter.clone()).collect()
     }
 
     /// The node whose function it is; for a source's functions there are no branches.

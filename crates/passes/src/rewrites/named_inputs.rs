@@ -1,23 +1,21 @@
 //! Inputs that take a value by its name, `Send(socket: backend)`: which inputs can, and what is wrong where one cannot.
 
-use crate::analyses::edges::{Edge, Port};
 use crate::analyses::fit::{show, show_one};
 use crate::analyses::visible_values::{Made, Missing, VisibleValues};
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics, nearest};
-use flux_ir::program::{Argument, NamedInput, Node, Parameter, Program};
+use flux_ir::program::{Argument, Constant, NamedInput, NamedValue, Node, Parameter, Program};
 use std::collections::HashSet;
 
 /// How many values a message shows that could be meant.
 const SHOWN: usize = 4;
 
-/// Whether each named input of an edge is one of the node's that nothing else is bound to; reports those that are not.
-pub fn check(program: &Program, edge: &Edge, diagnostics: &mut Diagnostics) -> bool {
-    let Port::In(id, bound) = edge.to else { return true };
-    let node = &program.nodes[id];
+/// Whether each named input is one of the node's that nothing else is bound to, neither a constant for the first
+/// `bound` nor another name; reports those that are not.
+pub fn check(node: &Node, bound: usize, named: &[NamedInput], diagnostics: &mut Diagnostics) -> bool {
     let mut seen = HashSet::new();
     let mut sound = true;
-    for named in &edge.named {
+    for named in named {
         let error = match node.inputs().iter().position(|input| input.name == named.input) {
             None => no_such_input(node, named),
             Some(index) if index < bound => twice(node, named, "a constant is already bound to it"),
@@ -46,16 +44,18 @@ fn twice(node: &Node, named: &NamedInput, why: &str) -> Diagnostic {
     error.mark(node.span, format!("takes ({})", show(node.inputs()))).help("leave one of them out")
 }
 
-/// What is along an edge but for the inputs that take other values, and the values that they take from it: the values
-/// with their positions in the whole list, and the inputs.
+/// What is along an edge but for the inputs that take something else, and the values that they take from it: the values
+/// with their positions in the whole list, and the inputs. Of the `inputs` that no constant by position is bound to,
+/// the edge may lead to those `taken`.
 pub fn without(
     named: &[NamedInput],
     given: &[Parameter],
-    taken: &[Parameter],
+    (taken, inputs): (&[Parameter], &[Parameter]),
 ) -> (Vec<usize>, Vec<Parameter>, Vec<Parameter>) {
     let mut chosen = HashSet::new();
-    for (named, input) in named.iter().filter_map(|named| Some((named, input(taken, named)?))) {
-        chosen.extend(given.iter().rposition(|value| value.name == named.value && input.ty.takes(&value.ty)));
+    for (named, input) in named.iter().filter_map(|named| Some((named, input(inputs, named)?))) {
+        let NamedValue::Value(name) = &named.value else { continue };
+        chosen.extend(given.iter().rposition(|value| value.name == *name && input.ty.takes(&value.ty)));
     }
     let left: Vec<usize> = (0..given.len()).filter(|position| !chosen.contains(position)).collect();
     let values = left.iter().filter_map(|position| given.get(*position)).cloned().collect();
@@ -67,25 +67,43 @@ fn input<'a>(inputs: &'a [Parameter], named: &NamedInput) -> Option<&'a Paramete
     inputs.iter().find(|input| input.name == named.input)
 }
 
-/// The values of `inputs`, of which those that are not named take `others`, in order; none where one that is named has
-/// no value, which is reported.
+/// A node that is applied, with what its inputs are given by their names.
+pub struct Named<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// The node.
+    pub node: &'a Node,
+    /// How many of its first inputs are bound to constants.
+    pub bound: usize,
+    /// What others are given.
+    pub named: &'a [NamedInput],
+}
+
+/// What the inputs are that no constant by position is bound to. Those that are neither named nor have a default take
+/// `others`, in order; none where one that is named has no value, which is reported.
 pub fn bind(
-    node: &Node,
-    inputs: &[Parameter],
-    named: &[NamedInput],
+    given: &Named<'_>,
     others: Vec<Argument>,
     values: &mut VisibleValues<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Vec<Argument>> {
-    let mut others = others.into_iter();
+    let (node, mut others) = (given.node, others.into_iter());
+    let default = |at| node.signature.as_ref().and_then(|signature| signature.default_of(at)).cloned();
     let mut bound = vec![];
-    for input in inputs {
-        bound.push(match named.iter().find(|named| named.input == input.name) {
-            None => others.next(),
-            Some(named) => match values.find(&named.value, input) {
+    for (at, input) in node.inputs().iter().enumerate().skip(given.bound) {
+        let named = given.named.iter().find(|named| named.input == input.name);
+        bound.push(match named.map(|named| (named, &named.value)) {
+            None => default(at).map(Argument::Constant).or_else(|| others.next()),
+            Some((named, NamedValue::Constant(constant))) => {
+                if let Some(error) = option_or_value(given.program, named, constant, values) {
+                    diagnostics.push(error);
+                }
+                Some(Argument::Constant(constant.clone()))
+            }
+            Some((named, NamedValue::Value(value))) => match values.find(value, input) {
                 Ok(argument) => Some(argument),
                 Err(missing) => {
-                    diagnostics.push(no_value(node, input, named, missing, values));
+                    diagnostics.push(no_value(node, input, (named, value), missing, values));
                     None
                 }
             },
@@ -94,14 +112,28 @@ pub fn bind(
     bound.into_iter().collect()
 }
 
+/// An error where a name is that of an option and of a value.
+fn option_or_value(
+    program: &Program,
+    named: &NamedInput,
+    constant: &Constant,
+    values: &mut VisibleValues<'_>,
+) -> Option<Diagnostic> {
+    let Constant::Option(option) = constant else { return None };
+    let option = &program.options[*option];
+    let value = values.latest(option.name.own()).filter(|made| made.maker.module() == option.name.module())?;
+    let headline = format!("`{}` is an option, and a value of the flow", option.name.own());
+    let error = Diagnostic::error(ids::NAMED_VALUE, headline, named.span).mark(option.span, "the option");
+    Some(error.mark(value.span, "the value").help("give one of the two another name"))
+}
+
 fn no_value(
     node: &Node,
     input: &Parameter,
-    named: &NamedInput,
+    (named, value): (&NamedInput, &str),
     missing: Missing<'_>,
     values: &VisibleValues<'_>,
 ) -> Diagnostic {
-    let value = &named.value;
     let error = |headline: String| Diagnostic::error(ids::NAMED_VALUE, headline, named.span);
     match missing {
         Missing::Unknown => {

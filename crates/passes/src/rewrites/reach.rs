@@ -83,12 +83,12 @@ pub fn reach<'a>(
     for (position, wanted) in taken.iter().enumerate() {
         let mut given = before.values.iter().zip(before.arguments);
         if let Some((_, argument)) = given.find(|(value, _)| wanted.takes(value)) {
-            bound.push(*argument);
+            bound.push(argument.clone());
             continue;
         }
         match visible.reach(wanted) {
             Ok(made) => {
-                bound.push(made.argument);
+                bound.push(made.argument.clone());
                 reached.push(made);
             }
             Err(Missing::Unknown | Missing::Type(_)) => lacks = lacks.or(Some(position)),
@@ -156,7 +156,7 @@ impl Used {
 
     fn add(&mut self, arguments: Option<&[Argument]>) {
         self.is_known &= arguments.is_some();
-        self.values.extend(arguments.unwrap_or_default());
+        self.values.extend(arguments.unwrap_or_default().iter().cloned());
     }
 
     /// Goes back along a chain: what a branch gives is used if the parallel step's is, which is seen by then.
@@ -169,7 +169,7 @@ impl Used {
                         let results = parallel.branches.iter().flat_map(|branch| branch.results.iter().flatten());
                         for (index, result) in results.enumerate() {
                             if self.values.contains(&Argument::Output(step.number, index)) {
-                                self.values.insert(*result);
+                                self.values.insert(result.clone());
                             }
                         }
                         parallel.branches.iter().for_each(|branch| self.chain(branch));
@@ -179,11 +179,11 @@ impl Used {
                             self.is_known = false;
                             continue;
                         };
-                        self.values.insert(values.list);
+                        self.values.insert(values.list.clone());
                         for (index, result) in each.chain.results.iter().flatten().enumerate() {
                             let is_handed_on = values.carried.iter().any(|one| one.0 == index);
                             if is_handed_on || self.values.contains(&Argument::Output(step.number, index)) {
-                                self.values.insert(*result);
+                                self.values.insert(result.clone());
                             }
                         }
                         self.chain(&each.chain);
