@@ -1,10 +1,10 @@
 #include "flux/calls/file_calls.hpp"
 
 #include "../support/running_source.hpp"
-#include "../support/patience.hpp"
 
 #include <atomic>
 #include <cerrno>
+#include <condition_variable>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -12,6 +12,7 @@
 #include <fstream>
 #include <grp.h>
 #include <gtest/gtest.h>
+#include <mutex>
 #include <netdb.h>
 #include <pwd.h>
 #include <string>
@@ -174,12 +175,18 @@ TEST_P(FileCalls, AFileThatIsLockedIsWaitedForBesideTheLoop)
 {
     const int held = open(path("lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     ASSERT_EQ(flock(held, LOCK_EX), 0);
-    std::atomic<bool> refused{false};
+    std::mutex alone;
+    std::condition_variable changed;
+    bool refused = false;
     run(
         [&] {
             const int file = open(path("lock").c_str(), O_RDWR | O_CLOEXEC);
             EXPECT_EQ(flock(file, LOCK_EX | LOCK_NB), -1);
-            refused = true;
+            {
+                const std::lock_guard lock(alone);
+                refused = true;
+            }
+            changed.notify_one();
             EXPECT_EQ(flock(file, LOCK_EX), 0);
             struct flock whole = {};
             whole.l_type = F_WRLCK;
@@ -189,7 +196,9 @@ TEST_P(FileCalls, AFileThatIsLockedIsWaitedForBesideTheLoop)
         },
         1,
         [&] {
-            await([&] { return refused.load(); });
+            // The other flow may be in a call that a thread makes: it goes on if this wait holds no loop.
+            std::unique_lock lock(alone);
+            changed.wait(lock, [&] { return refused; });
             flock(held, LOCK_UN);
         });
     close(held);
