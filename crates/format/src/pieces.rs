@@ -120,6 +120,8 @@ fn is_spaced(kind: StatementKind, depth: usize, first: TokenKind, second: TokenK
         // One number with a point in it is not what was written.
         (T::Number, T::Dot) | (T::Dot, T::Number) => true,
         (T::Dot | T::DoubleColon, _) | (_, T::Dot | T::DoubleColon) => false,
+        // A default.
+        (T::Equals, _) | (_, T::Equals) if kind == StatementKind::Declaration && depth > 0 => true,
         _ if has_types(kind) && depth > 0 => is_spaced_in_type(first, second),
         (T::Word, T::OpenParenthesis) => has_types(kind),
         (T::Question | T::Exclamation | T::Minus, _) | (_, T::Question | T::Exclamation) => false,

@@ -370,6 +370,19 @@ pub enum NamedValue {
     Value(String),
     /// A constant.
     Constant(Constant),
+    /// An option, by a name that no value may have.
+    Option(OptionId),
+}
+
+impl NamedValue {
+    /// The constant, if it is one.
+    pub fn constant(&self) -> Option<Constant> {
+        match self {
+            Self::Value(_) => None,
+            Self::Constant(constant) => Some(constant.clone()),
+            Self::Option(option) => Some(Constant::Option(*option)),
+        }
+    }
 }
 
 /// A constant, in the units the runtime uses.

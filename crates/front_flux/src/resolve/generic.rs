@@ -62,7 +62,13 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
             .filter(is_type)
             .filter_map(|at| Some((at, declaration.inputs.get(at)?.name.as_str().to_owned())))
             .collect();
-        let defaults = self.defaults(declaration);
+        let with_defaults = types.keys().filter_map(|at| declaration.inputs.get(*at)?.default.as_ref());
+        let wrong: Vec<_> = with_defaults.map(|default| default.span).collect();
+        for span in &wrong {
+            let error = Diagnostic::error(ids::INPUT_DEFAULT, "a type has no default", *span);
+            self.report(error.help("leave it out: a step gives the name of a type"));
+        }
+        let defaults = if wrong.is_empty() { self.defaults(declaration) } else { vec![] };
         let inputs = self.parameters(&declaration.inputs, "input", name).into_iter().enumerate();
         let inputs = inputs.filter(|(at, _)| !types.contains_key(at)).map(|(_, input)| input).collect();
         let outputs = self.parameters(&declaration.outputs, "output", name);

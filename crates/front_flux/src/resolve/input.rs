@@ -72,6 +72,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
             let value = match &named.value.value {
                 // An option that is a value of the flow, too, is reported where the values are known.
                 ConstantValue::Option(name) => match self.known_option(name) {
+                    Some(option) if is_word(name) => Some(NamedValue::Option(option)),
                     Some(option) => Some(NamedValue::Constant(Constant::Option(option))),
                     None if name.parts().0 == self.scope.module() => Some(NamedValue::Value(name.own.to_string())),
                     None => self.constant(&named.value, application).map(NamedValue::Constant),
@@ -83,6 +84,11 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         }
         inputs
     }
+}
+
+/// Whether a name was written without a module before it.
+fn is_word(name: &QualifiedName<'_>) -> bool {
+    (name.span.end - name.span.start) as usize == name.own.len()
 }
 
 /// The value of a constant that is no name; none where it is wrong, which has been reported.

@@ -77,7 +77,7 @@
 //!              an input; an output of a step; an element of the list of a step; of a failure
 //! within     = "within" constant                                       milliseconds, or an option
 //! apply      = node [ "(" ( constant | named ) { "," ( constant | named ) } ")" ]            constants come first
-//! named      = name ":" ( name | "=" constant )                      an input, and what it takes
+//! named      = name ":" ( name | "=" constant | "?" option )                      an input, and what it takes
 //! constant   = [ "-" ] INT | TEXT | "true" | "false" | "option" option
 //! source     = "source" ( apply [ "with" arguments ] | "every" INT "ms" ) "=>" node [ takes ] [ "session" external ]
 //! handler    = "handle" "error" ( "*" | node ) { "->" ( "*" | node ) } "=>" handles

@@ -314,7 +314,7 @@ impl<'a> Parser<'a> {
         Ok(Application { node, constants, named, arguments: None, kept: vec![], span })
     }
 
-    /// `input: value` or `input: = 5`, where it comes next.
+    /// `input: value`, `input: = 5` or `input: ?limit`, where it comes next.
     fn named_input(&self, line: &mut Cursor<'_>) -> Result<Option<NamedInput>, ParseError> {
         let mut ahead = *line;
         let Ok(input) = ahead.name("an input") else { return Ok(None) };
@@ -322,9 +322,12 @@ impl<'a> Parser<'a> {
             return Ok(None);
         }
         let span = ahead.span()?;
-        let value = match ahead.eat("=") {
-            true => NamedValue::Constant(ahead.constant(&self.names.options)?),
-            false => NamedValue::Value(ahead.name("a value")?),
+        let value = if ahead.eat("=") {
+            NamedValue::Constant(ahead.constant(&self.names.options)?)
+        } else if ahead.eat("?") {
+            NamedValue::Option(ahead.mention(&self.names.options, "an option").map(ArenaId::new)?)
+        } else {
+            NamedValue::Value(ahead.name("a value")?)
         };
         *line = ahead;
         Ok(Some(NamedInput { input, value, span }))

@@ -270,6 +270,10 @@ impl Printer {
                     printer.write("= ");
                     printer.constant(constant);
                 }
+                NamedValue::Option(option) => {
+                    printer.write("?");
+                    printer.mention(|names| &names.options, option.index());
+                }
             }
         });
         self.write(")");

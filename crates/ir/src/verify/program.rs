@@ -4,8 +4,8 @@
 use super::{Violations, types};
 use crate::arena::Arena;
 use crate::program::{
-    Action, Application, Argument, Body, Chain, Constant, ConstraintId, Line, ModuleId, NamedInput, NamedValue, Node,
-    NodeId, OptionKind, Origin, Parameter, Program, Requirement, Scope, ServerOption, StepNumber,
+    Action, Application, Argument, Body, Chain, Constant, ConstraintId, Line, ModuleId, NamedInput, Node, NodeId,
+    OptionKind, Origin, Parameter, Program, Requirement, Scope, ServerOption, StepNumber,
 };
 use flux_source::Span;
 use std::collections::HashSet;
@@ -113,15 +113,12 @@ impl Checker<'_> {
 
     fn application(&mut self, application: &Application) {
         self.node(application.node, application.span);
-        let named = application.named.iter().filter_map(|one| match &one.value {
-            NamedValue::Constant(constant) => Some(constant),
-            NamedValue::Value(_) => None,
-        });
+        let named: Vec<_> = application.named.iter().filter_map(|one| one.value.constant()).collect();
         let bound = application.arguments.iter().flatten().filter_map(|one| match one {
             Argument::Constant(constant) => Some(constant),
             _ => None,
         });
-        for constant in application.constants.iter().chain(named).chain(bound) {
+        for constant in application.constants.iter().chain(&named).chain(bound) {
             self.violations.require(is_known(self.program, constant), application.span, || {
                 "a constant is an option that there is not".to_owned()
             });
@@ -220,7 +217,7 @@ pub(super) fn check_typed(program: &Program, violations: &mut Violations) {
         for source in &program.sources {
             if let Origin::Node(Application { node, constants, named, span, .. }) = &source.origin {
                 let node = &program.nodes[*node];
-                let is_constant = |one: &NamedInput| matches!(one.value, NamedValue::Constant(_));
+                let is_constant = |one: &NamedInput| one.value.constant().is_some();
                 let is_given = |input: &Parameter| named.iter().any(|one| one.input == input.name);
                 let open = node.required_inputs().get(constants.len()..).unwrap_or_default();
                 violations.require(named.iter().all(is_constant) && open.iter().all(is_given), *span, || {

@@ -517,9 +517,10 @@ fn any_argument(choices: &mut Choices) -> Argument {
 
 fn any_application(choices: &mut Choices, counts: Counts) -> Application {
     let node = choices.id(counts.nodes);
-    let value = |choices: &mut Choices| match choices.chance() {
-        true => NamedValue::Value(choices.name()),
-        false => NamedValue::Constant(choices.constant()),
+    let value = |choices: &mut Choices| match choices.below(3) {
+        0 => NamedValue::Value(choices.name()),
+        1 => NamedValue::Option(choices.id(2)),
+        _ => NamedValue::Constant(choices.constant()),
     };
     let named =
         choices.list(2, |choices| NamedInput { input: choices.name(), value: value(choices), span: choices.span() });

@@ -6,7 +6,9 @@
 //! begins after it: an output that is called as another input of the first step.
 
 use crate::analyses::edges::Port;
-use flux_ir::program::{Action, Application, Chain, Each, Node, NodeId, Parameter, Program, StepNumber};
+use flux_ir::program::{
+    Action, Application, Chain, Each, NamedInput, NamedValue, Node, NodeId, Parameter, Program, StepNumber,
+};
 use flux_ir::types::Type;
 use flux_source::deep;
 use std::borrow::Cow;
@@ -20,8 +22,8 @@ pub type EachPlace = (NodeId, usize, StepNumber);
 pub struct First {
     /// What it takes.
     port: Port,
-    /// Those of its inputs that take a value by its name.
-    named: Vec<String>,
+    /// Those of its inputs that are given something by name, and whether that is a value.
+    named: Vec<(String, bool)>,
     /// In so many each steps of the chain it is the first itself: an element is a list of lists.
     depth: usize,
 }
@@ -45,7 +47,8 @@ impl First {
     /// The first node of the chain, if there is one.
     pub fn of(chain: &Chain) -> Option<Self> {
         let (application, depth) = begin(chain)?;
-        let named = application.named.iter().map(|named| named.input.clone()).collect();
+        let is_value = |named: &NamedInput| matches!(named.value, NamedValue::Value(_));
+        let named = application.named.iter().map(|named| (named.input.clone(), is_value(named))).collect();
         Some(Self { port: Port::In(application.node, application.constants.len()), named, depth })
     }
 
@@ -58,17 +61,23 @@ impl First {
         Some(element)
     }
 
-    /// Its inputs but for the element, those that take a value by its name included.
+    /// Its inputs that take values, but for the element.
     pub fn others<'a>(&self, list: &impl Fn(Port) -> Option<&'a [Parameter]>) -> Option<Vec<&'a Parameter>> {
         let element = self.taken(list)?.next().map(|element| &element.name);
-        Some(list(self.port)?.iter().filter(|input| Some(&input.name) != element).collect())
+        let (required, Port::In(node, bound)) = (list(self.port)?, self.port) else { return None };
+        let takes_value = |input: &Parameter| match self.named.iter().find(|named| named.0 == input.name) {
+            Some((_, is_value)) => *is_value,
+            None => required.contains(input),
+        };
+        let all = list(Port::All(node))?.get(bound..).unwrap_or_default();
+        Some(all.iter().filter(|input| Some(&input.name) != element && takes_value(input)).collect())
     }
 
     fn taken<'a>(
         &self,
         list: &impl Fn(Port) -> Option<&'a [Parameter]>,
     ) -> Option<impl Iterator<Item = &'a Parameter>> {
-        Some(list(self.port)?.iter().filter(|input| !self.named.contains(&input.name)))
+        Some(list(self.port)?.iter().filter(|input| !self.named.iter().any(|named| named.0 == input.name)))
     }
 
     /// The position of the one list of `element` in what the step before gives.
@@ -123,7 +132,7 @@ impl<'a> EachSteps<'a> {
     pub fn of(program: &'a Program, node: &'a Node, place: (NodeId, usize), chain: &Chain) -> Self {
         let mut steps = Self(HashMap::new());
         if chain.steps.iter().any(|step| !step.action.chains().is_empty()) {
-            steps.walk(program, place, chain, Some(Cow::Borrowed(node.required_inputs())));
+            steps.walk(program, place, chain, Some(Cow::Borrowed(node.inputs())));
         }
         steps
     }

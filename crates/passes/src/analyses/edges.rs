@@ -17,6 +17,8 @@ use std::borrow::Cow;
 pub enum Port {
     /// Its inputs that have no default, without so many leading ones that constants are bound to.
     In(NodeId, usize),
+    /// All of its inputs, as its flow begins with them. It is not used for a node whose inputs have no defaults.
+    All(NodeId),
     /// Its outputs.
     Out(NodeId),
 }
@@ -25,7 +27,7 @@ impl Port {
     /// The node.
     pub fn node(self) -> NodeId {
         match self {
-            Self::In(node, _) | Self::Out(node) => node,
+            Self::In(node, _) | Self::All(node) | Self::Out(node) => node,
         }
     }
 
@@ -33,6 +35,7 @@ impl Port {
     pub fn of(self, signature: &Signature) -> &[Parameter] {
         match self {
             Self::In(_, bound) => signature.inputs.get(bound..signature.required()).unwrap_or_default(),
+            Self::All(_) => &signature.inputs,
             Self::Out(_) => &signature.outputs,
         }
     }
@@ -165,7 +168,8 @@ pub fn edges(program: &Program) -> Vec<Edge> {
     }
     for (id, node) in program.nodes.iter() {
         for (index, chain) in node.chains().enumerate() {
-            let start = At { passed: Passed::Of(Port::In(id, 0)), is_first: true, span: node.span };
+            let port = if node.defaults().is_empty() { Port::In(id, 0) } else { Port::All(id) };
+            let start = At { passed: Passed::Of(port), is_first: true, span: node.span };
             let end = walk(chain, (id, index), start, &mut found);
             found.push(Edge {
                 kind: EdgeKind::Leave,

@@ -6,7 +6,7 @@ use crate::analyses::fit::{count, show_one};
 use crate::analyses::mentions::applications;
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics};
-use flux_ir::program::{Application, Constant, NamedValue, Node, OptionKind, Parameter, Program};
+use flux_ir::program::{Application, Constant, Node, OptionKind, Parameter, Program};
 use flux_source::Span;
 use std::collections::HashSet;
 
@@ -41,8 +41,8 @@ fn check(program: &Program, application: &Application, diagnostics: &mut Diagnos
     }
     for named in &application.named {
         let input = node.inputs().iter().find(|input| input.name == named.input);
-        if let (Some(input), NamedValue::Constant(constant)) = (input, &named.value) {
-            check_kind(program, node, (input, constant), named.span, diagnostics);
+        if let (Some(input), Some(constant)) = (input, named.value.constant()) {
+            check_kind(program, node, (input, &constant), named.span, diagnostics);
         }
     }
 }

@@ -5,20 +5,19 @@ use crate::analyses::mentions::applications;
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics};
 use flux_ir::compute::{Expression, Term};
-use flux_ir::program::{Action, Body, Constant, NamedValue, OptionId, Program, Step};
+use flux_ir::program::{Action, Body, Constant, OptionId, Program, Step};
 use std::collections::HashSet;
 
 /// Reports options that are not used. O(applications).
 pub fn check_options(program: &Program, diagnostics: &mut Diagnostics) {
-    let named =
-        applications(program).flat_map(|application| &application.named).filter_map(|named| match &named.value {
-            NamedValue::Constant(constant) => Some(constant),
-            NamedValue::Value(_) => None,
-        });
+    let named: Vec<_> = applications(program)
+        .flat_map(|application| &application.named)
+        .filter_map(|named| named.value.constant())
+        .collect();
     let defaults = program.nodes.iter().flat_map(|(_, node)| node.defaults());
     let used: HashSet<OptionId> = applications(program)
         .flat_map(|application| &application.constants)
-        .chain(named.chain(defaults))
+        .chain(named.iter().chain(defaults))
         .chain(limits(program))
         .filter_map(|constant| match constant {
             Constant::Option(option) => Some(*option),

@@ -22,7 +22,7 @@ fn check(program: &Program, source: &Source, diagnostics: &mut Diagnostics) {
             let is_open = |input: &&Parameter| !application.named.iter().any(|named| named.input == input.name);
             let value = application.named.iter().find_map(|named| match &named.value {
                 NamedValue::Value(value) => Some((named, value)),
-                NamedValue::Constant(_) => None,
+                NamedValue::Constant(_) | NamedValue::Option(_) => None,
             });
             if let Some((named, value)) = value {
                 let headline = format!("nothing comes before the source `{}`, so it cannot take `{value}`", node.name);
@@ -31,14 +31,17 @@ fn check(program: &Program, source: &Source, diagnostics: &mut Diagnostics) {
             } else if inputs.get(bound..).is_some_and(|inputs| inputs.iter().any(|input| is_open(&input))) {
                 let why = match (bound, application.named.len()) {
                     (0, 0) => "nothing comes before a source".to_owned(),
-                    (0, _) => {
-                        let open: Vec<_> = inputs.iter().filter(is_open).collect();
+                    (1, 0) => "only 1 constant is given".to_owned(),
+                    (_, 0) => format!("only {bound} constants are given"),
+                    _ => {
+                        let open: Vec<_> = inputs.iter().skip(bound).filter(is_open).collect();
                         format!("none is given for {}", show_names(&open))
                     }
-                    (1, _) => "only 1 constant is given".to_owned(),
-                    _ => format!("only {bound} constants are given"),
                 };
-                let takes = count(inputs.len(), if why.starts_with("none") { "constant" } else { "input" });
+                let takes = match application.named.len() {
+                    0 => count(inputs.len(), "input"),
+                    _ => "constants".to_owned(),
+                };
                 let headline = format!("the source `{}` takes {takes}, but {why}", node.name);
                 let error = Diagnostic::error(ids::SOURCE_INPUTS, headline, application.span)
                     .mark(node.span, format!("takes ({})", show(node.inputs())));
@@ -62,9 +65,9 @@ fn check(program: &Program, source: &Source, diagnostics: &mut Diagnostics) {
         }
         Origin::Timer(_) => {
             let target = &program.nodes[source.target];
-            if !target.inputs().is_empty() {
-                let headline =
-                    format!("a heartbeat gives no values, but `{}` takes ({})", target.name, show(target.inputs()));
+            let inputs = target.required_inputs();
+            if !inputs.is_empty() {
+                let headline = format!("a heartbeat gives no values, but `{}` takes ({})", target.name, show(inputs));
                 let error =
                     Diagnostic::error(ids::TIMER_INPUTS, headline, source.span).mark(target.span, "declared here");
                 diagnostics

@@ -21,8 +21,8 @@ use crate::rewrites::named_inputs;
 use crate::rewrites::reach::{Before, Findings, Unreached, reach};
 use flux_diagnostic::Diagnostics;
 use flux_ir::program::{
-    Action, Application, Argument, Body, Chain, Each, EachValues, NamedValue, NodeId, Origin, Parallel, Parameter,
-    Program, Signature, Step, StepNumber,
+    Action, Application, Argument, Body, Chain, Each, EachValues, NodeId, Origin, Parallel, Parameter, Program,
+    Signature, Step, StepNumber,
 };
 use std::borrow::Cow;
 use std::iter::Peekable;
@@ -126,7 +126,7 @@ impl Binder<'_> {
         let Origin::Node(application) = origin else { return None };
         let node = &program.nodes[application.node];
         let bound = application.constants.len();
-        let are_constants = application.named.iter().all(|named| matches!(named.value, NamedValue::Constant(_)));
+        let are_constants = application.named.iter().all(|named| named.value.constant().is_some());
         let are_inputs = named_inputs::check(node, bound, &application.named, self.diagnostics);
         if !are_constants || !are_inputs || bound >= node.inputs().len() {
             return None;
@@ -141,7 +141,7 @@ impl Binder<'_> {
         let each_steps = &EachSteps::of(program, node, (id, index), chain);
         let (values, findings) = (VisibleValues::new(&node.name, node.inputs()), Findings::default());
         let mut along = Along { program, node: id, chain: index, each_steps, values, findings };
-        let inputs = node.required_inputs();
+        let inputs = node.inputs();
         let arguments = (0..inputs.len()).map(Argument::Input).collect();
         let given = Given { values: Some(Cow::Borrowed(inputs)), arguments };
         let given = self.steps(&mut along, chain, given);

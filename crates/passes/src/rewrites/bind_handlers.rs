@@ -210,7 +210,12 @@ fn bind_inputs(
     let mut bound = bound.into_iter();
     let mut bound: Vec<_> =
         parts.into_iter().filter_map(|part| part.map(Argument::Error).or_else(|| bound.next())).collect();
-    bound.extend(target.defaults().iter().cloned().map(Argument::Constant));
+    // What is known of the failure comes before a default.
+    let with_defaults = target.inputs().iter().skip(target.required_inputs().len()).zip(target.defaults());
+    bound.extend(with_defaults.map(|(input, default)| match ErrorPart::of(input) {
+        Some(part) => Argument::Error(part),
+        None => Argument::Constant(default.clone()),
+    }));
     Some(bound)
 }
 

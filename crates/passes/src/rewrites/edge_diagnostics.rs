@@ -164,7 +164,7 @@ impl Sides {
             Passed::Spread(..) => "an instance".to_owned(),
         };
         let taker = name(edge.to.node());
-        let inside = matches!(edge.from, Passed::Of(Port::In(..)) | Passed::Spread(..));
+        let inside = matches!(edge.from, Passed::Of(Port::In(..) | Port::All(_)) | Passed::Spread(..));
         let (give, gives) = if inside { ("take", "takes") } else { ("give", "gives") };
         let takes = if edge.kind == EdgeKind::Leave { "gives" } else { "takes" };
         Self { giver, give, gives, taker, takes }
@@ -222,7 +222,7 @@ impl Sides {
     /// The error for lists that do not fit.
     fn misfit(&self, edge: &Edge, given: &[Parameter], taken: &[Parameter]) -> Diagnostic {
         let headline = match edge.kind {
-            EdgeKind::Leave if edge.from == Passed::Of(Port::In(edge.to.node(), 0)) => {
+            EdgeKind::Leave if matches!(edge.from, Passed::Of(Port::In(..) | Port::All(_))) => {
                 format!("{} has other outputs than inputs, so its flow cannot be empty", self.giver)
             }
             _ => format!("{} does not {} what {} {}", self.giver, self.give, self.taker, self.takes),

@@ -90,6 +90,7 @@ impl Known {
         for (id, node) in program.nodes.iter() {
             if let Some(signature) = &node.signature {
                 lists.insert(Port::In(id, 0), Port::In(id, 0).of(signature).to_vec());
+                lists.insert(Port::All(id), signature.inputs.clone());
                 lists.insert(Port::Out(id), signature.outputs.clone());
             }
         }
@@ -103,7 +104,8 @@ impl Known {
     /// The list of a port, bound inputs left out.
     fn list(&self, port: Port) -> Option<&[Parameter]> {
         match port {
-            Port::In(node, bound) => self.lists.get(&Port::In(node, 0))?.get(bound..),
+            Port::In(node, bound) => Some(self.lists.get(&Port::In(node, 0))?.get(bound..).unwrap_or_default()),
+            Port::All(node) => self.lists.get(&port).map_or_else(|| self.list(Port::In(node, 0)), |list| Some(list)),
             Port::Out(_) => self.lists.get(&port).map(Vec::as_slice),
         }
     }
@@ -186,7 +188,9 @@ impl Known {
     fn begin(&mut self, program: &Program) {
         for source in &program.sources {
             let first = match &source.origin {
-                Origin::Node(application) if application.constants.is_empty() => application.node,
+                Origin::Node(application) if application.constants.is_empty() && application.named.is_empty() => {
+                    application.node
+                }
                 Origin::Node(_) => continue,
                 Origin::Timer(_) => source.target,
             };

@@ -4,7 +4,7 @@ use crate::analyses::fit::{show, show_one};
 use crate::analyses::visible_values::{Made, Missing, VisibleValues};
 use crate::ids;
 use flux_diagnostic::{Diagnostic, Diagnostics, nearest};
-use flux_ir::program::{Argument, Constant, NamedInput, NamedValue, Node, Parameter, Program};
+use flux_ir::program::{Argument, Constant, NamedInput, NamedValue, Node, OptionId, Parameter, Program};
 use std::collections::HashSet;
 
 /// How many values a message shows that could be meant.
@@ -19,7 +19,7 @@ pub fn check(node: &Node, bound: usize, named: &[NamedInput], diagnostics: &mut 
         let error = match node.inputs().iter().position(|input| input.name == named.input) {
             None => no_such_input(node, named),
             Some(index) if index < bound => twice(node, named, "a constant is already bound to it"),
-            Some(index) if !seen.insert(index) => twice(node, named, "it already takes a value by name"),
+            Some(index) if !seen.insert(index) => twice(node, named, "it is already given by name"),
             Some(_) => continue,
         };
         sound = false;
@@ -94,16 +94,17 @@ pub fn bind(
         let named = given.named.iter().find(|named| named.input == input.name);
         bound.push(match named.map(|named| (named, &named.value)) {
             None => default(at).map(Argument::Constant).or_else(|| others.next()),
-            Some((named, NamedValue::Constant(constant))) => {
-                if let Some(error) = option_or_value(given.program, named, constant, values) {
+            Some((_, NamedValue::Constant(constant))) => Some(Argument::Constant(constant.clone())),
+            Some((named, NamedValue::Option(option))) => {
+                if let Some(error) = option_or_value(given.program, named, *option, values) {
                     diagnostics.push(error);
                 }
-                Some(Argument::Constant(constant.clone()))
+                Some(Argument::Constant(Constant::Option(*option)))
             }
             Some((named, NamedValue::Value(value))) => match values.find(value, input) {
                 Ok(argument) => Some(argument),
                 Err(missing) => {
-                    diagnostics.push(no_value(node, input, (named, value), missing, values));
+                    diagnostics.push(no_value(given, input, (named, value), missing, values));
                     None
                 }
             },
@@ -116,24 +117,26 @@ pub fn bind(
 fn option_or_value(
     program: &Program,
     named: &NamedInput,
-    constant: &Constant,
+    option: OptionId,
     values: &mut VisibleValues<'_>,
 ) -> Option<Diagnostic> {
-    let Constant::Option(option) = constant else { return None };
-    let option = &program.options[*option];
-    let value = values.latest(option.name.own()).filter(|made| made.maker.module() == option.name.module())?;
+    let option = &program.options[option];
+    // An element has the name of the input that takes it, which the author of the step did not choose.
+    let is_named = |made: &Made<'_>| !matches!(made.argument, Argument::Element(_));
+    let value = values.latest(option.name.own()).filter(is_named)?;
     let headline = format!("`{}` is an option, and a value of the flow", option.name.own());
     let error = Diagnostic::error(ids::NAMED_VALUE, headline, named.span).mark(option.span, "the option");
     Some(error.mark(value.span, "the value").help("give one of the two another name"))
 }
 
 fn no_value(
-    node: &Node,
+    given: &Named<'_>,
     input: &Parameter,
     (named, value): (&NamedInput, &str),
     missing: Missing<'_>,
     values: &VisibleValues<'_>,
 ) -> Diagnostic {
+    let node = given.node;
     let error = |headline: String| Diagnostic::error(ids::NAMED_VALUE, headline, named.span);
     match missing {
         Missing::Unknown => {
@@ -141,7 +144,9 @@ fn no_value(
             let mut seen = HashSet::new();
             let others = values.names(input).filter(|name| seen.insert(*name)).take(SHOWN);
             let others: Vec<_> = others.map(|name| format!("`{name}`")).collect();
-            match nearest(value, values.names(input)) {
+            let options = given.program.options.iter().map(|(_, option)| option.name.to_string());
+            let options: Vec<_> = options.collect();
+            match nearest(value, values.names(input).chain(options.iter().map(String::as_str))) {
                 Some(meant) => error.help(format!("did you mean `{meant}`?")),
                 None if others.is_empty() => error
                     .help(format!("let an earlier step give `{}`, or make it an input of the flow", show_one(input))),
