@@ -20,6 +20,7 @@ mod compress;
 mod computed_messages;
 mod concurrent_calls;
 mod debugging;
+mod defaults;
 mod dns_responder;
 mod examples;
 mod files;

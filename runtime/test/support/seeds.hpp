@@ -17,7 +17,7 @@
 class each_seed
 {
   public:
-    /// Those below `usual`, or those that the environment names. Of slices there are four at most.
+    /// The seeds below `usual`, or those that the environment names. Slices are four at most, and share no seed.
     explicit each_seed(std::uint64_t usual)
     {
         const auto number = [](const char *variable) {
@@ -26,11 +26,15 @@ class each_seed
         };
         const auto first = number("FLUX_SIMULATION_SEED");
         const auto seeds = number("FLUX_SIMULATION_SEEDS");
-        const std::uint64_t part = std::min(usual, std::max<std::uint64_t>(100, usual / 4));
-        const auto slice = first || seeds ? std::nullopt : number("FLUX_TEST_SLICE");
         is_one_ = first && !seeds;
-        next_ = slice ? *slice % (usual / part) * part : first.value_or(0);
-        count_ = is_one_ ? 1 : slice ? part : seeds.value_or(usual);
+        next_ = first.value_or(0);
+        count_ = is_one_ ? 1 : seeds.value_or(usual);
+        if (const auto slice = number("FLUX_TEST_SLICE"); slice && !first && !seeds) {
+            const std::uint64_t slices = std::clamp<std::uint64_t>(usual / 100, 1, 4);
+            const std::uint64_t part = *slice % slices;
+            next_ = usual * part / slices;
+            count_ = usual * (part + 1) / slices - next_;
+        }
         end_ = next_ + count_;
     }
     each_seed(const each_seed &) = delete;
