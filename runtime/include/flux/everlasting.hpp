@@ -14,17 +14,17 @@ template <class Type>
 class everlasting {
   public:
     template <class... From>
-    explicit everlasting(From &&...from) : held_(*new (room_) Type(std::forward<From>(from)...))
+    explicit everlasting(From &&...from)
     {
+        new (room_) Type(std::forward<From>(from)...);
     }
     everlasting(const everlasting &) = delete;
     everlasting &operator=(const everlasting &) = delete;
 
-    Type &operator*() noexcept { return held_; }
+    Type &operator*() noexcept { return *std::launder(reinterpret_cast<Type *>(room_)); }
 
   private:
     alignas(Type) std::byte room_[sizeof(Type)];
-    Type &held_;
 };
 
 } // namespace flux
