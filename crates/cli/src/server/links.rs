@@ -115,9 +115,9 @@ fn package(library: &str) -> Option<String> {
 }
 
 /// The variables of make that say what pkg-config calls these libraries.
-pub fn packages(links: &[Link]) -> Vec<String> {
-    let variable = |link: &Link| format!("PACKAGE_{}={}", link.library, package(&link.library).unwrap_or_default());
-    links.iter().map(variable).collect()
+pub fn packages(libraries: &[String]) -> Vec<String> {
+    let variable = |library: &String| format!("PACKAGE_{library}={}", package(library).unwrap_or_default());
+    libraries.iter().map(variable).collect()
 }
 
 /// What pkg-config answers; none where it refuses, or is not there.

@@ -63,7 +63,6 @@ pub struct Plan {
     /// Those that the program names, and with which flags their headers are found.
     links: Vec<String>,
     link_cflags: String,
-    packages: Vec<String>,
     /// Where headers are looked for beside the runtime.
     folders: String,
     objects: Vec<Object>,
@@ -162,7 +161,6 @@ impl Plan {
             libraries,
             links,
             link_cflags: links::flags(parts.links).join(" "),
-            packages: links::packages(parts.links),
             folders,
             objects,
             modules,
@@ -177,8 +175,8 @@ impl Plan {
     }
 
     /// The variables that save make the questions to pkg-config.
-    pub fn packages(&self) -> &[String] {
-        &self.packages
+    pub fn packages(&self) -> Vec<String> {
+        links::packages(&self.links)
     }
 
     /// The standard modules.

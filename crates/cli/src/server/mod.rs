@@ -301,7 +301,14 @@ fn make(
     }
     let status = child.wait().map_err(|error| Failure::usage(format!("make failed: {}", plain(&error))))?;
     let said = errors.and_then(|thread| thread.join().ok()).unwrap_or_default();
-    Ok((status.success(), said))
+    Ok((status.success(), without_repetitions(&said)))
+}
+
+/// Leaves out lines that repeat the line before them. An assembler on a full disk says one line hundreds of times.
+fn without_repetitions(said: &str) -> String {
+    let mut lines: Vec<&str> = said.split_inclusive('\n').collect();
+    lines.dedup_by(|line, before| line == before && !line.trim().is_empty());
+    lines.concat()
 }
 
 /// The Makefile prints `  verb  object`; anything else is passed on.
@@ -314,5 +321,15 @@ fn show_progress(line: &str, terminal: &Terminal) {
         (Some("link"), None) => terminal.progress("Linking", file),
         _ if line.starts_with("make") => {}
         _ => terminal.show(&format!("{line}\n")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_repetitions;
+
+    #[test]
+    fn a_line_that_repeats_the_one_before_it_is_left_out() {
+        assert_eq!(without_repetitions("full\nbad\nbad\nbad\n\n\nend\nbad"), "full\nbad\n\n\nend\nbad");
     }
 }
