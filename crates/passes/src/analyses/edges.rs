@@ -17,7 +17,7 @@ use std::borrow::Cow;
 pub enum Port {
     /// Its inputs that have no default, without so many leading ones that constants are bound to.
     In(NodeId, usize),
-    /// All of its inputs, as its flow begins with them. It is not used for a node whose inputs have no defaults.
+    /// All of its inputs. The flow of a node whose inputs have defaults begins with this list.
     All(NodeId),
     /// Its outputs.
     Out(NodeId),

@@ -90,7 +90,9 @@ impl Known {
         for (id, node) in program.nodes.iter() {
             if let Some(signature) = &node.signature {
                 lists.insert(Port::In(id, 0), Port::In(id, 0).of(signature).to_vec());
-                lists.insert(Port::All(id), signature.inputs.clone());
+                if !signature.defaults.is_empty() {
+                    lists.insert(Port::All(id), signature.inputs.clone());
+                }
                 lists.insert(Port::Out(id), signature.outputs.clone());
             }
         }
