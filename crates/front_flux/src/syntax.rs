@@ -1,6 +1,6 @@
-//! The syntax tree: a `.flux` text as it was written, names not resolved.
+//! The syntax tree of a `.flux` text, as the author wrote it. Names are not resolved.
 //!
-//! Everything has its span. The grammar is in the language reference; the types here follow it rule by rule.
+//! Every element has a span. The grammar is in the language reference; the types here follow it rule by rule.
 
 use crate::body::{Body, FailCode};
 use crate::message::Unit;
@@ -16,10 +16,10 @@ use std::fmt;
 pub struct Syntax<'text> {
     /// The statements that could be read, in order.
     pub statements: Vec<Statement<'text>>,
-    /// Every word of the text that could not be read. Whatever such a word names may have been declared there, so
-    /// nothing is said of it.
+    /// The words of all text that the parser could not read. This text may declare any of these words, so no diagnostic
+    /// calls one unknown.
     pub skipped_words: HashSet<Cow<'text, str>>,
-    /// Whether an open comment swallowed the rest of the file: then nothing is called unknown.
+    /// True if an open comment swallowed the rest of the file. No diagnostic calls a name unknown then.
     pub truncated: bool,
 }
 
@@ -63,7 +63,7 @@ pub enum Statement<'text> {
 pub struct Name<'text> {
     /// The word.
     pub text: Cow<'text, str>,
-    /// Where.
+    /// The place in the text.
     pub span: Span,
 }
 
@@ -74,11 +74,11 @@ impl Name<'_> {
     }
 }
 
-/// The name of a declaration, with its module where one stands before it: `files.Find`. In a tree that is
-/// [qualified](crate::qualify) the module is what the whole program calls it, and left out for the program's own file.
+/// The name of a declaration, with its module if one precedes it: `files.Find`. In a [qualified](crate::qualify) tree,
+/// the module has its name in the whole program. A name of the program's own file has no module there.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct QualifiedName<'text> {
-    /// What stands before the module, its words joined by points: nothing in all names that mean something.
+    /// The words before the module, joined by points. No valid name has any.
     pub folder: Option<Cow<'text, str>>,
     /// The word before the last.
     pub module: Option<Cow<'text, str>>,
@@ -89,17 +89,17 @@ pub struct QualifiedName<'text> {
 }
 
 impl QualifiedName<'_> {
-    /// Its two parts.
+    /// The module and the last word.
     pub fn parts(&self) -> (Option<&str>, &str) {
         (self.module.as_deref(), &self.own)
     }
 
-    /// All before the last word of the name of a module.
+    /// The part of a module's name before the last word.
     pub fn before(&self) -> Option<&str> {
         self.folder.as_deref().or(self.module.as_deref())
     }
 
-    /// The name that it is in the model.
+    /// The name in the model.
     pub fn declared(&self) -> flux_ir::name::Name {
         flux_ir::name::Name::of(self.module.as_deref(), &*self.own)
     }
@@ -111,7 +111,7 @@ impl<'text> From<Name<'text>> for QualifiedName<'text> {
     }
 }
 
-/// As it is written.
+/// The words, joined by points.
 impl fmt::Display for QualifiedName<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for before in self.folder.iter().chain(&self.module) {
@@ -133,7 +133,7 @@ pub enum NameOrAny<'text> {
 /// `include "image.h";`
 #[derive(Clone, Debug)]
 pub struct Include {
-    /// As written between the quotes.
+    /// The path, as written between the quotes.
     pub path: String,
     /// The statement.
     pub span: Span,
@@ -142,7 +142,7 @@ pub struct Include {
 /// `link "sqlite3";`
 #[derive(Clone, Debug)]
 pub struct Link {
-    /// As written between the quotes.
+    /// The library, as written between the quotes.
     pub library: String,
     /// The statement.
     pub span: Span,
@@ -153,23 +153,23 @@ pub struct Link {
 pub struct Use<'text> {
     /// The module.
     pub module: UsedModule<'text>,
-    /// What it is called here, where that differs.
+    /// The module's name in this file, if it differs.
     pub alias: Option<Name<'text>>,
     /// The statement.
     pub span: Span,
 }
 
-/// Where the text of a module is.
+/// The location of a module's text.
 #[derive(Clone, Debug)]
 pub enum UsedModule<'text> {
-    /// In the standard library, under a name.
+    /// A module of the standard library, by name.
     Standard(QualifiedName<'text>),
-    /// In a file, at this path.
+    /// A file, by path.
     File(Name<'text>),
 }
 
 impl UsedModule<'_> {
-    /// Where it is named.
+    /// The place that names the module.
     pub fn span(&self) -> Span {
         match self {
             Self::Standard(QualifiedName { span, .. }) | Self::File(Name { span, .. }) => *span,
@@ -177,7 +177,7 @@ impl UsedModule<'_> {
     }
 }
 
-/// As it is written, without quotes.
+/// The name or the path, without quotes.
 impl fmt::Display for UsedModule<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -190,13 +190,13 @@ impl fmt::Display for UsedModule<'_> {
 /// `option port : int = 8080;`
 #[derive(Clone, Debug)]
 pub struct OptionDeclaration<'text> {
-    /// What it is called.
+    /// The name.
     pub name: QualifiedName<'text>,
-    /// What values it has.
+    /// The kind of its values.
     pub kind: OptionKind,
-    /// Its value where the command line gives none.
+    /// The value if the command line gives none.
     pub default: Option<Constant<'text>>,
-    /// What the comment above it says first.
+    /// The first sentence of the comment above the statement, or else of the comment behind it.
     pub about: String,
     /// The statement.
     pub span: Span,
@@ -205,7 +205,7 @@ pub struct OptionDeclaration<'text> {
 /// `error not_found = 404;`
 #[derive(Clone, Debug)]
 pub struct ErrorCode<'text> {
-    /// What it is called.
+    /// The name.
     pub name: QualifiedName<'text>,
     /// The code.
     pub code: FailCode<'text>,
@@ -218,20 +218,20 @@ pub struct ErrorCode<'text> {
 pub struct Typedef<'text> {
     /// The predicate type.
     pub name: QualifiedName<'text>,
-    /// What tests it.
+    /// The function or the body that tests a value.
     pub tested_by: TestedBy<'text>,
-    /// What is promised of the function: `silent`, `pure`.
+    /// The promises about the function: `silent`, `pure`.
     pub attributes: Vec<Name<'text>>,
     /// The statement.
     pub span: Span,
 }
 
-/// What says whether a value is of a predicate type.
+/// The test of a predicate type: it decides whether a value belongs to the type.
 #[derive(Clone, Debug)]
 pub enum TestedBy<'text> {
     /// A function in C++.
     Function(QualifiedName<'text>),
-    /// A body, of this input.
+    /// A body with this input.
     Body(Parameter<'text>, Box<Body<'text>>),
 }
 
@@ -240,18 +240,18 @@ pub enum TestedBy<'text> {
 pub struct TypeDeclaration<'text> {
     /// The type.
     pub name: QualifiedName<'text>,
-    /// What it is.
+    /// The definition.
     pub body: TypeBody<'text>,
     /// The statement.
     pub span: Span,
 }
 
-/// What a declared type is.
+/// The definition of a declared type.
 #[derive(Clone, Debug)]
 pub enum TypeBody<'text> {
-    /// Its fields; none is an array.
+    /// The fields of a record; none is an array.
     Record(Vec<Parameter<'text>>),
-    /// Its values.
+    /// The values of an enumeration.
     Enum(Vec<Name<'text>>),
 }
 
@@ -260,15 +260,15 @@ pub enum TypeBody<'text> {
 pub struct Declaration<'text> {
     /// The node.
     pub name: QualifiedName<'text>,
-    /// What goes in.
+    /// The inputs.
     pub inputs: Vec<Parameter<'text>>,
-    /// What comes out.
+    /// The outputs.
     pub outputs: Vec<Parameter<'text>>,
-    /// What else is said of it: `blocking`, `pure`.
+    /// The attributes: `blocking`, `pure`.
     pub attributes: Vec<Name<'text>>,
-    /// How many bytes of stack it has for itself, where the attribute `stack` says so.
+    /// The size of the node's own stack in bytes, if the attribute `stack` gives it.
     pub stack: Option<u64>,
-    /// What it computes.
+    /// The body of a computed node.
     pub body: Option<Body<'text>>,
     /// The statement.
     pub span: Span,
@@ -277,9 +277,9 @@ pub struct Declaration<'text> {
 /// `using request = (int socket, char *line);`
 #[derive(Clone, Debug)]
 pub struct Using<'text> {
-    /// What the list is called.
+    /// The name of the list.
     pub name: QualifiedName<'text>,
-    /// Its parameters, none of them a list.
+    /// Its parameters; none is a list.
     pub parameters: Vec<Parameter<'text>>,
     /// The statement.
     pub span: Span,
@@ -288,15 +288,15 @@ pub struct Using<'text> {
 /// `state hits (text path) => (uint64 count) for 30m at most 10k;`
 #[derive(Clone, Debug)]
 pub struct State<'text> {
-    /// What it is called.
+    /// The name.
     pub name: QualifiedName<'text>,
-    /// What its values are found by.
+    /// The parameters of the key that finds a value.
     pub keys: Vec<Parameter<'text>>,
     /// Its values.
     pub values: Vec<Parameter<'text>>,
-    /// After how many milliseconds without use a value is forgotten; 0 is never.
+    /// The state forgets a value after this many milliseconds without use; 0 means never.
     pub kept_ms: u64,
-    /// How many values there are at most.
+    /// The maximum number of values.
     pub most: u64,
     /// The operations that the file names.
     pub used: HashSet<StateOperation>,
@@ -304,33 +304,33 @@ pub struct State<'text> {
     pub span: Span,
 }
 
-/// What is done with a state.
+/// An operation on a state.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum StateOperation {
-    /// Gives the value of a key.
+    /// Returns the value of a key.
     Get,
-    /// Puts in a value where there is none.
+    /// Adds a value if the key has none.
     Insert,
-    /// Puts a value in the place of another.
+    /// Replaces a value.
     Update,
-    /// Puts in a value, whatever is there.
+    /// Adds or replaces a value.
     Upsert,
-    /// Takes a value away, and gives it.
+    /// Removes a value and returns it.
     Delete,
-    /// Gives all.
+    /// Returns all values with their keys.
     All,
-    /// Gives how many there are.
+    /// Returns the number of values.
     Count,
-    /// Takes all away.
+    /// Removes all values.
     Clear,
 }
 
 impl StateOperation {
-    /// All of them, in the order of the language reference.
+    /// All operations, in the order of the language reference.
     pub const ALL: [Self; 8] =
         [Self::Get, Self::Insert, Self::Update, Self::Upsert, Self::Delete, Self::All, Self::Count, Self::Clear];
 
-    /// As it is written: `get`.
+    /// The operation as the language writes it: `get`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Get => "get",
@@ -344,7 +344,7 @@ impl StateOperation {
         }
     }
 
-    /// The node of `std.state` that does it.
+    /// The node of `std.state` for this operation.
     pub fn node(self) -> &'static str {
         match self {
             Self::Get => "Get",
@@ -358,7 +358,7 @@ impl StateOperation {
         }
     }
 
-    /// The one that is written so.
+    /// The operation that the language writes as `name`.
     pub fn of_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|operation| operation.name() == name)
     }
@@ -371,35 +371,35 @@ pub struct Parameter<'text> {
     pub ty: String,
     /// The name.
     pub name: Name<'text>,
-    /// The array suffix, mostly empty.
+    /// The array suffix, usually empty.
     pub array: String,
-    /// The list of parameters in whose place its own come; there is nothing else then.
+    /// The list whose parameters replace this one. The type and the suffix are empty then.
     pub list: Option<QualifiedName<'text>>,
-    /// What an input is where nothing is bound to it: `= 60s`.
+    /// The value of an input if nothing is bound to it: `= 60s`.
     pub default: Option<Box<Constant<'text>>>,
-    /// From the type to the suffix.
+    /// The range from the type to the suffix.
     pub span: Span,
 }
 
 /// `source Listen {session: Client} => Image;` or `source every 100ms => Beat;`
 #[derive(Clone, Debug)]
 pub struct Source<'text> {
-    /// What brings flows about.
+    /// The node or timer that starts flows.
     pub origin: Origin<'text>,
     /// The session function.
     pub session: Option<QualifiedName<'text>>,
-    /// Where flows start.
+    /// The node in which flows start.
     pub target: QualifiedName<'text>,
     /// The statement.
     pub span: Span,
 }
 
-/// What brings flows about.
+/// The origin of flows: a node or a timer.
 #[derive(Clone, Debug)]
 pub enum Origin<'text> {
     /// A node.
     Node(Application<'text>),
-    /// A heartbeat, every so many milliseconds.
+    /// Heartbeats at this interval, in milliseconds.
     Timer(u64),
 }
 
@@ -408,9 +408,9 @@ pub enum Origin<'text> {
 pub struct Flow<'text> {
     /// The node whose flow it is.
     pub node: QualifiedName<'text>,
-    /// The patterns in their brackets; none written is different from an empty list.
+    /// The patterns in their brackets. An absent list is different from an empty list.
     pub patterns: Option<Patterns<'text>>,
-    /// What happens.
+    /// The steps.
     pub chain: Chain<'text>,
     /// The statement.
     pub span: Span,
@@ -419,97 +419,97 @@ pub struct Flow<'text> {
 /// `[_, _, hit]`
 #[derive(Clone, Debug)]
 pub struct Patterns<'text> {
-    /// At least one.
+    /// The patterns, at least one.
     pub list: Vec<NameOrAny<'text>>,
-    /// For each the input that it says it is for: `what` of `[what: get]`.
+    /// The input that each pattern names, if it names one: `what` of `[what: get]`.
     pub inputs: Vec<Option<Name<'text>>>,
-    /// With the brackets.
+    /// The range with the brackets.
     pub span: Span,
 }
 
-/// Steps joined by arrows; may be empty.
+/// Steps joined by arrows; a chain may be empty.
 #[derive(Clone, Debug)]
 pub struct Chain<'text> {
     /// The steps, in order.
     pub steps: Vec<Step<'text>>,
-    /// From the first step to the last; where there is none, the flow or the parallel step it belongs to.
+    /// The range from the first step to the last. An empty chain has the range of its flow or parallel step.
     pub span: Span,
 }
 
 /// One step.
 #[derive(Clone, Debug)]
 pub struct Step<'text> {
-    /// What it does.
+    /// The action.
     pub action: Action<'text>,
-    /// `within 300ms`: the time that it has.
+    /// The deadline of the step: `within 300ms`.
     pub within: Option<Constant<'text>>,
 }
 
-/// What a step does.
+/// The action of a step.
 #[derive(Clone, Debug)]
 pub enum Action<'text> {
     /// `Find("public")`
     Apply(Application<'text>),
     /// `(A & B)`: at least one branch.
     Parallel(Vec<Chain<'text>>, Span),
-    /// `[A -> B](4)`: at least one step, and how many run at once where that is said.
+    /// `[A -> B](4)`: at least one step, and the number of concurrent instances if the author gives it.
     Each(Chain<'text>, Option<Constant<'text>>, Span),
 }
 
-/// A node applied, with constants where there are any.
+/// An applied node, with its constants if there are any.
 #[derive(Clone, Debug)]
 pub struct Application<'text> {
     /// The node.
     pub node: QualifiedName<'text>,
     /// The constants.
     pub constants: Vec<Constant<'text>>,
-    /// The inputs that take something by their names.
+    /// The inputs that take a value by name.
     pub named: Vec<NamedInput<'text>>,
 }
 
-/// `socket: backend`, `status: 404`: an input, and what it takes.
+/// `socket: backend`, `status: 404`: an input and its value.
 #[derive(Clone, Debug)]
 pub struct NamedInput<'text> {
     /// The name of the input.
     pub input: &'text str,
-    /// A constant. A name is that of a value, or of an option.
+    /// A constant. A name means a value of the flow, or an option.
     pub value: Constant<'text>,
-    /// From the one to the other.
+    /// The range from the input to the value.
     pub span: Span,
 }
 
 /// A constant.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Constant<'text> {
-    /// What it is.
+    /// The value.
     pub value: ConstantValue<'text>,
-    /// Where.
+    /// The place in the text.
     pub span: Span,
 }
 
 /// The value of a constant.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ConstantValue<'text> {
-    /// A number, with what it counts.
+    /// A number with its unit.
     Number(Quantity),
     /// A string, unescaped.
     Text(String),
     /// `true` or `false`.
     Boolean(bool),
-    /// A number that is none, which was reported.
+    /// A malformed number, which the parser has reported.
     Wrong,
-    /// That of an option.
+    /// The value of an option.
     Option(QualifiedName<'text>),
 }
 
 /// `handle error Image -> ReadRequest => BadRequest;`
 #[derive(Clone, Debug)]
 pub struct Handler<'text> {
-    /// At least one.
+    /// The nodes on the path, at least one.
     pub path: Vec<NameOrAny<'text>>,
-    /// What handles the error: never nothing, unless the flow goes on.
+    /// The handler. It is absent only if the flow goes on.
     pub target: Option<QualifiedName<'text>>,
-    /// Whether it ends in `_`: the flow goes on after the node that failed.
+    /// True if the statement ends in `_`: the flow goes on after the failed node.
     pub goes_on: bool,
     /// The statement.
     pub span: Span,
@@ -520,7 +520,7 @@ pub struct Handler<'text> {
 pub struct Atomic<'text> {
     /// The node.
     pub node: QualifiedName<'text>,
-    /// At least one.
+    /// The constraints, at least one.
     pub constraints: Vec<Constraint<'text>>,
     /// The statement.
     pub span: Span,
@@ -529,22 +529,22 @@ pub struct Atomic<'text> {
 /// `account!(from)`
 #[derive(Clone, Debug)]
 pub struct Constraint<'text> {
-    /// What is shared.
+    /// The name of the shared thing.
     pub name: QualifiedName<'text>,
-    /// How it is held.
+    /// The mode in which a node holds it.
     pub mode: Mode,
-    /// Shared by whom.
+    /// The flows that share it.
     pub scope: Scope<'text>,
-    /// The whole of it.
+    /// The whole constraint.
     pub span: Span,
 }
 
 /// The scope of a constraint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Scope<'text> {
-    /// `(program)`, or nothing.
+    /// `(program)`, or no scope.
     Program,
-    /// `(session)`, and where that is written.
+    /// `(session)`, and its place in the text.
     Session(Span),
     /// `(from, to)`: names of inputs, at least one.
     Keyed(Vec<Name<'text>>),

@@ -1,5 +1,5 @@
-//! Programs that are nested deep, or have long chains: within the limits each goes through the whole compiler on the
-//! stack of a test, and beyond them it gets one message.
+//! Programs with deep nesting or long chains. Within the limits, each goes through the whole compiler on the stack of a
+//! test. Beyond the limits, the compiler reports one error.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -8,10 +8,10 @@ use flux_fuzz::hold;
 use flux_random_program::is_in_slice;
 use flux_source::{CHAIN_LIMIT, FileId, NESTING_LIMIT, SourceMap};
 
-/// How often what is repeated is repeated that exceeds every limit.
+/// A number of repetitions that exceeds every limit.
 const FAR: usize = 9_000;
 
-/// What the compiler says of it: the id and the headline of each error.
+/// Compiles the text, and returns the id and the headline of each error.
 fn errors(name: &str, text: &str) -> Vec<String> {
     let mut sources = SourceMap::of(name, text);
     let compilation = flux_driver::compile(&mut sources, FileId(0), &mut |path| Err(format!("{path} is not there")));
@@ -20,20 +20,20 @@ fn errors(name: &str, text: &str) -> Vec<String> {
     errors.map(|one| format!("{}: {}", one.id.0, one.headline)).collect()
 }
 
-/// A program whose node `F` computes `m` of `n`.
+/// A program whose node `F` computes `m` from `n`.
 fn computes(ty: &str, body: &str) -> String {
     let nodes = format!("Read () => ({ty} n);\nF ({ty} n) => ({ty} m) {{ {body} }};\nW ({ty} m) => ();\n");
     format!("{nodes}source Read => P;\nP = F -> W;\n")
 }
 
-/// A program in FLICK whose function gives `value` of `n : ty`.
+/// A FLICK program whose function computes `body` from `n : ty`.
 fn gives(ty: &str, body: &str) -> String {
     let function = format!("fun f: (n : {ty}, xs : [integer]) -> ({ty})\n{body}\n");
     let message = "type c = unit {\n  : \"GET \";\n  key : string &until = \"\\n\" &max_size = 1k;\n};\n";
     format!("{message}proc P: (c/c client)\n  | client => client\n{function}")
 }
 
-/// Whether something of a program is a chain, is nested, or neither has a limit.
+/// The limit of a repeated construct: the limit of chains, the limit of nesting, or none.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Kind {
     Chain,
@@ -41,10 +41,10 @@ enum Kind {
     Free,
 }
 
-/// What is repeated, so many times.
+/// Makes a program that repeats a construct this many times.
 type Repeated = fn(usize) -> String;
 
-/// Each kind of what may be long or deep.
+/// The constructs that may be long or deep.
 const FLUX: [(&str, Kind, Repeated); 30] = [
     ("sum", Kind::Chain, |n| computes("uint64", &format!("m = n{};", " + n".repeat(n)))),
     ("mixed", Kind::Chain, |n| computes("uint64", &format!("m = n{};", " + uint32(7)".repeat(n)))),
@@ -74,7 +74,7 @@ const FLUX: [(&str, Kind, Repeated); 30] = [
         computes("text", &format!("m = {lowered};"))
     }),
     ("comprehension", Kind::Nested, |n| {
-        // Two brackets, and so two levels.
+        // Each repetition has two brackets, and so two levels.
         let times = n.div_ceil(2);
         let inner = format!("{}n{}", "sum([for x in [1] : ".repeat(times), "])".repeat(times));
         computes("int64", &format!("m = {inner};"))
@@ -112,7 +112,7 @@ const FLUX: [(&str, Kind, Repeated); 30] = [
     }),
 ];
 
-/// As [`FLUX`].
+/// Like [`FLUX`], for FLICK.
 const FLICK: [(&str, Kind, Repeated); 10] = [
     ("sum", Kind::Chain, |n| gives("integer", &format!("  n{}", " + n".repeat(n)))),
     ("or", Kind::Chain, |n| gives("bool", &format!("  n{}", " or n".repeat(n)))),
@@ -134,11 +134,11 @@ fn holds(name: &str, what: &str, text: &str) {
     assert_eq!(fault, None, "{what}");
 }
 
-/// What is repeated just as often as it may be, once more, and far more often.
+/// Tests a construct just below its limit, just above it, and far above it.
 fn is_limited(name: &str, what: &str, kind: Kind, repeated: Repeated) {
     let limit = match kind {
         Kind::Chain => CHAIN_LIMIT,
-        // The value that is in all brackets is a level, too.
+        // The value inside all brackets is a level, too.
         Kind::Nested => NESTING_LIMIT - 1,
         Kind::Free => FAR,
     };

@@ -1,11 +1,10 @@
 //! The model of a Flux program that every stage of the compiler shares.
 //!
-//! [`program`] is what the author said; [`flow`] is what will happen; both are about values of [`types`], and what is
-//! declared in them has a [`name`]. [`message`] is what bytes on a wire mean. [`text`]
-//! prints and parses both; [`verify`] checks what must hold of them after every pass; [`paths`] numbers the paths
-//! through a flow, and [`run`] goes along one; [`external`]
-//! are the functions in C++, and [`effects`] is what functions do beside giving their outputs. [`error_code`] is about
-//! failures.
+//! [`program`] describes the program that the author wrote; [`flow`] describes its execution. Both describe values of
+//! [`types`], and their declarations have a [`name`]. [`message`] describes the meaning of bytes on a wire. [`text`]
+//! prints and parses both models; [`verify`] checks their invariants after every pass. [`paths`] numbers the paths
+//! through a flow, and [`run`] executes one path. [`external`] describes the functions in C and C++. [`effects`]
+//! describes the side effects of functions, and [`error_code`] describes failures.
 
 pub mod arena;
 pub mod compute;

@@ -1,4 +1,4 @@
-//! What a node takes and what it gives.
+//! The signature of a node: its inputs and outputs.
 
 use crate::program::Constant;
 use crate::types::Type;
@@ -11,38 +11,38 @@ pub struct Parameter {
     pub ty: Type,
     /// The name.
     pub name: String,
-    /// Where it is declared, or what it was inferred from.
+    /// The declaration, or the place that a pass inferred the parameter from.
     pub span: Span,
 }
 
 impl Parameter {
-    /// Whether it takes `value` by its name.
+    /// True if this input takes `value` by name: the names are equal, and this type takes the type of `value`.
     pub fn takes(&self, value: &Self) -> bool {
         self.name == value.name && self.ty.takes(&value.ty)
     }
 
-    /// Whether both have one name and one type.
+    /// True if both have the same name and the same type.
     pub fn is_like(&self, other: &Self) -> bool {
         self.name == other.name && self.ty == other.ty
     }
 }
 
-/// What goes into a node and what comes out.
+/// The inputs and outputs of a node.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Signature {
     /// The inputs, in order.
     pub inputs: Vec<Parameter>,
     /// The outputs, in order.
     pub outputs: Vec<Parameter>,
-    /// What the last inputs are where nothing is bound to them: as many as there are constants here. No value comes to
-    /// such an input along an edge or by reach.
+    /// The defaults of the last inputs, one constant for each. An input takes its default if nothing else is bound to
+    /// it. It never takes a value along an edge or by reach.
     pub defaults: Vec<Constant>,
-    /// True where the author did not write it and a pass found it.
+    /// True if the author did not write the signature and a pass inferred it.
     pub inferred: bool,
 }
 
 impl Signature {
-    /// How many inputs have no default: they come first.
+    /// The number of inputs without a default; these inputs come first.
     pub fn required(&self) -> usize {
         self.inputs.len().saturating_sub(self.defaults.len())
     }

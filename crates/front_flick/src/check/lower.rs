@@ -1,12 +1,12 @@
-//! Processes in the model. A channel from which values come is a source of flows, one for each value, in their order;
-//! its rules are one computation, which says what is to be sent, and then that is sent:
+//! Lowers processes to the model. A channel that values come from is a source of flows, one flow for each value, in the
+//! order of the values. The rules of the channel are one computation, which says what to send. The next step sends it:
 //!
 //! ```text
 //! source flick.Messages("Proxy(client, [backends]): …", 0, client, command) => Proxy_client;
 //! Proxy_client = Proxy_backends_count -> Proxy_client_rules -> flick.Deliver;
 //! ```
 //!
-//! State is loaded before the computation and stored after it, and held from the one to the other by its constraint.
+//! State is loaded before the computation and stored after it. Its constraint is held from the load to the store.
 
 use super::kind::{Kind, Ways};
 use super::limit::Limit;
@@ -29,16 +29,16 @@ use flux_ir::types::{Type, TypeKind};
 use flux_source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What processes run on.
+/// The module that processes run on.
 pub(super) const MODULE: &str = "flick";
 
 /// A channel of a process.
 pub(super) struct Channel<'syntax> {
     pub name: &'syntax str,
     pub kind: Kind,
-    /// How many it is at most, where that is said.
+    /// The most channels in the array, if the process limits them.
     pub most: Option<u64>,
-    /// What it is bound to.
+    /// The option that binds it.
     pub binding: OptionId,
 }
 
@@ -47,22 +47,22 @@ pub(super) struct Known<'syntax> {
     state: &'syntax State<'syntax>,
     ty: Type,
     is_global: bool,
-    /// What is held while it is used; of one that is local, for its instance.
+    /// The constraint that is held while the state is used. For local state, the instance is its key.
     guard: ConstraintId,
     slot: usize,
 }
 
-/// What is computed at once.
+/// A body that becomes one computation.
 #[derive(Clone, Copy)]
 pub(super) enum Work<'a, 'syntax> {
-    /// The rules for what comes out of a channel, or goes wrong there.
+    /// The rules for values from a channel, or for one of its error events.
     Rules(&'a [&'syntax Rule<'syntax>]),
-    /// Those of a process that has no rules.
+    /// The statements of a process without rules.
     Statements(&'syntax [Statement<'syntax>]),
 }
 
 impl<'syntax> Work<'_, 'syntax> {
-    /// Where it begins, and the first rule.
+    /// Returns the place at which it begins, and the first rule.
     fn first(self) -> Option<(Span, Option<&'syntax Rule<'syntax>>)> {
         match self {
             Self::Rules(rules) => rules.first().map(|rule| (rule.span, Some(*rule))),
@@ -71,21 +71,21 @@ impl<'syntax> Work<'_, 'syntax> {
     }
 }
 
-/// What the rules of one channel take beside their message.
+/// The needs of the rules of one channel, beside their message.
 #[derive(Clone, Default, PartialEq)]
 pub(super) struct Needs {
-    /// What they are told of their instance.
+    /// The facts about their instance.
     facts: BTreeSet<Fact>,
     /// The state that they name, by its place, and whether they change it.
     state: BTreeMap<usize, bool>,
     /// The channels that they send to.
     pub targets: BTreeSet<u32>,
-    /// The arrays of which they may send to several channels in one instance.
+    /// The arrays in which they may send to several channels in one instance.
     pub varied: BTreeSet<u32>,
 }
 
 impl<'syntax> Checker<'syntax, '_, '_> {
-    /// Puts the processes into the program, which was checked.
+    /// Adds the checked processes to the program.
     pub(super) fn lower(&mut self, syntax: &'syntax Syntax<'syntax>) {
         if self.scope.module_called(MODULE).is_none() {
             return; // no process, or a file that is read alone
@@ -103,19 +103,19 @@ impl<'syntax> Checker<'syntax, '_, '_> {
                 && self.lower_process(process, &globals).is_err()
                 && self.scope.diagnostics.count(Severity::Error) == 0
             {
-                // A mistake of ours; without it there would be a server that lacks this process.
+                // This is a compiler bug. Without the error, the server would lack this process.
                 self.report_not_lowered(process.name.span, "this is a fault of the compiler: say so, with the program");
             }
         }
     }
 
-    /// The constraint of state.
+    /// Adds the constraint that guards state.
     fn guard(&mut self, state: &State<'_>, name: &str, scope: ConstraintScope) -> ConstraintId {
         let name = name::Name::of(self.scope.module(), name);
         self.scope.add_constraint(Constraint { name, scope, table: None, span: state.span })
     }
 
-    /// Whether a process has what no server can do yet, which is reported.
+    /// Reports parts of a process that no server can run yet. Returns whether there are any.
     fn report_unlowered(&mut self, process: &'syntax Process<'syntax>) -> bool {
         let is_fold = fold::of(process).is_some();
         let found = if is_fold { vec![] } else { once::merges(&process.block) };
@@ -126,7 +126,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         !found.is_empty()
     }
 
-    /// Says that this is right, and cannot be run.
+    /// Reports a construct that is valid, but cannot run yet.
     pub(super) fn report_not_lowered(&mut self, span: Span, help: &str) -> Reported {
         let headline = "this is checked, and no server can do it yet";
         self.scope.diagnostics.push(Diagnostic::error(own_ids::NOT_LOWERED, headline, span).help(help));
@@ -175,10 +175,11 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             .map(|(at, _, _)| {
                 let (to, from) = (passed_on(process, &channels, *at)?, u32::try_from(*at).ok()?);
                 let is_array = channels.get(*at).is_some_and(|from| matches!(from.kind, Kind::Channels(_)));
-                // Of an array there is one connection where always the same is sent to, and no other is made. The bytes
-                // of several would be mixed, so of these whole messages go on.
+                // An array has a single connection if only one source feeds it and always sends to the same channel.
+                // Otherwise there may be several. Their bytes would be mixed, so the array relays whole messages.
                 let is_one = !is_array || fed_by(from) == 1 && !varied.contains(&from);
-                // What asks a server is counted, where it can be.
+                // Requests to a channel are counted if they say how many replies they have. Such a channel gets no
+                // relay.
                 let is_counted = channels.get(to as usize).is_some_and(|to| self.counts(&to.kind, REPLIES));
                 (!is_counted && fed_by(to) == 1).then_some((to, !is_one))
             })
@@ -194,7 +195,8 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         answers.into_iter().try_for_each(|answer| self.add_answer(process, &channels, &known, &what, answer))
     }
 
-    /// What rules of one kind compute, and what they take: first it is seen what that is, and then made with that.
+    /// Returns the computation of a body, its needs, and the type of its message. The first build finds the needs.
+    /// Further builds use them, until the needs no longer change.
     pub(super) fn settled_body(
         &mut self,
         channels: &[Channel<'syntax>],
@@ -210,7 +212,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         Ok((body.0, needs, body.2))
     }
 
-    /// The channels of a process, each with the option that binds it.
+    /// Returns the channels of a process, each with the option that binds it.
     fn channels(&mut self, process: &'syntax Process<'syntax>) -> Checked<Vec<Channel<'syntax>>> {
         let mut found = vec![];
         for parameter in &process.parameters {
@@ -238,7 +240,8 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         Ok(found)
     }
 
-    /// What the rules of a channel compute, with what they take as far as that is known; and what they take.
+    /// Builds the computation of a body with the needs that are known so far. Also returns the needs that it found, and
+    /// the type of its message.
     fn body_of(
         &mut self,
         channels: &[Channel<'syntax>],
@@ -316,7 +319,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         which.into_iter().map(|one| self.new_variable(one.state.field.name.as_str(), &one.ty)).collect()
     }
 
-    /// From here on a name stands for this variable.
+    /// Makes the name of the state stand for this variable from here on.
     fn bind_state(&mut self, one: &Known<'syntax>, place: VariableId) {
         let name = one.state.field.name.as_str();
         let (kind, stands) = (Some(Kind::Value(one.ty.clone())), Stands::Variable(place));
@@ -326,7 +329,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         }
     }
 
-    /// `source flick.Messages("Proxy(…): …", 0, client, command) => Proxy_client;`
+    /// Adds `source flick.Messages("Proxy(…): …", 0, client, command) => Proxy_client;`
     fn add_source(
         &mut self,
         process: &'syntax Process<'syntax>,
@@ -357,8 +360,9 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         Ok(())
     }
 
-    /// A channel whose bytes go on as they are: `source flick.Bytes("Proxy(…): …", 1, servers) => Proxy_servers;` Or
-    /// whole messages, those that come together in one flow: `flick.Batches`.
+    /// Adds the source of a channel whose bytes are relayed unchanged:
+    /// `source flick.Bytes("Proxy(…): …", 1, servers) => Proxy_servers;`. If whole messages are relayed, the source is
+    /// `flick.Batches`: messages that arrive together share one flow.
     fn add_relay(
         &mut self,
         process: &'syntax Process<'syntax>,
@@ -399,7 +403,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         Ok(())
     }
 
-    /// What follows the source: the rules, and what is sent.
+    /// Adds the steps after the source: the rules, and the delivery of their messages.
     fn add_rules(
         &mut self,
         process: &'syntax Process<'syntax>,
@@ -420,7 +424,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         Ok(())
     }
 
-    /// What the rules take, the rules, and what the channels are bound to that they send to.
+    /// Returns the steps that load the needs of the rules, run the rules, and bind the channels that they send to.
     pub(super) fn rule_steps(
         &mut self,
         process: &'syntax Process<'syntax>,
@@ -469,8 +473,9 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         Ok(steps)
     }
 
-    /// What is held while state is loaded, computed with and stored: flows of one loop take turns between nodes, and in
-    /// loops. What is local is so by its instance, which is the first that the node takes.
+    /// Returns the constraints that are held while state is loaded, used and stored. They are needed because flows of
+    /// one event loop take turns between nodes, and inside computed loops. The key of local state is its instance, the
+    /// first input of the node.
     fn requirements(&self, known: &[Known<'_>], needs: &Needs) -> Vec<Requirement> {
         let named = needs.state.iter().filter_map(|(at, changes)| Some((known.get(*at)?, *changes)));
         let required = named.map(|(one, changes)| {
@@ -481,12 +486,12 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         required.collect()
     }
 
-    /// A node of this module.
+    /// Finds a node of this module.
     fn own_node(&self, name: &str) -> Option<NodeId> {
         self.scope.node(self.scope.module(), name)
     }
 
-    /// `Proxy_backends_count`: a fact of a channel, the same for all rules.
+    /// Adds `Proxy_backends_count`, which gives a fact of a channel. All rules share it.
     fn telling(
         &mut self,
         process: &'syntax Process<'syntax>,
@@ -506,7 +511,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         Ok(self.chain_node(&name, signature, asks, vec![], span))
     }
 
-    /// `Proxy_load_seen`: the state of an instance, or of all.
+    /// Adds `Proxy_load_seen`, which loads the state of an instance, or the state of all instances.
     fn load(&mut self, process: &'syntax Process<'syntax>, one: &Known<'syntax>) -> Checked<NodeId> {
         let span = one.state.span;
         let name = format!("{}_load_{}", process.name.text, one.state.field.name.text);
@@ -532,7 +537,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         Ok(self.chain_node(&name, (inputs, outputs), steps, vec![], span))
     }
 
-    /// `Proxy_store_seen`
+    /// Adds `Proxy_store_seen`, which stores that state.
     fn store(&mut self, process: &'syntax Process<'syntax>, one: &Known<'syntax>) -> Checked<NodeId> {
         let span = one.state.span;
         let name = format!("{}_store_{}", process.name.text, one.state.field.name.text);
@@ -547,10 +552,10 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         Ok(self.chain_node(&name, (inputs, vec![]), vec![(store, vec![number(one.slot)])], vec![], span))
     }
 
-    /// `Proxy(client, [backends?]): client > backends, backends > client`: what a process has, and which channel sends
-    /// to which. Of messages to those with a `?` it is known how many replies they have, and with a `!` that these come
-    /// in the order of the requests; with a `|` a reply says whether it is a mark, and with a `~` replies come in
-    /// streams, or no rule reads them.
+    /// Describes a process: its channels, and which channel sends to which. An example is
+    /// `Proxy(client, [backends?]): client > backends, backends > client`. Suffixes describe a channel. With `?`,
+    /// messages to it say how many replies they have. With `!`, these replies come in the order of the requests. With
+    /// `|`, a reply says whether it is a mark. With `~`, replies come in streams, or no rule reads them.
     pub(super) fn described<'of>(
         &self,
         name: &str,
@@ -580,32 +585,32 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         format!("{name}({}): {}", all.join(", "), pairs.join(", "))
     }
 
-    /// Whether messages that a channel takes say this of their replies.
+    /// Returns whether messages that a channel takes say this of their replies.
     fn counts(&self, kind: &Kind, what: &str) -> bool {
         let (Kind::Channel(ways) | Kind::Channels(ways)) = kind else { return false };
         let taken = ways.takes.as_ref();
         ways.gives.is_some() && taken.is_some_and(|taken| self.says(taken, what))
     }
 
-    /// Whether what a channel gives says which of it is a mark.
+    /// Returns whether messages from a channel say which of them is a mark.
     fn gives_marks(&self, kind: &Kind) -> bool {
         let (Kind::Channel(ways) | Kind::Channels(ways)) = kind else { return false };
         ways.gives.as_ref().is_some_and(|given| self.says(given, IS_MARK))
     }
 
-    /// Whether what a channel gives has streams.
+    /// Returns whether messages from a channel have streams.
     fn gives_streams(&self, kind: &Kind) -> bool {
         let (Kind::Channel(ways) | Kind::Channels(ways)) = kind else { return false };
         let Some(TypeKind::Message(id)) = ways.gives.as_ref().map(Type::kind) else { return false };
         has_streams(&self.scope.program.messages, *id)
     }
 
-    /// A node of the module that processes run on.
+    /// Returns a node of the module that processes run on.
     pub(super) fn standard(&mut self, own: &str) -> Checked<NodeId> {
         self.scope.node(Some(MODULE), own).ok_or(Reported)
     }
 
-    /// One that has a type.
+    /// Returns an instance of a generic node of that module, for this type.
     fn standard_of(&mut self, own: &str, ty: &Type) -> Checked<NodeId> {
         let generic = self.scope.generic(Some(MODULE), own).cloned().ok_or(Reported)?;
         Ok(self.scope.instance(&generic, std::slice::from_ref(ty)))
@@ -648,7 +653,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
 }
 
 impl<'syntax> Channel<'syntax> {
-    /// What its name stands for in rules, where it is the parameter at this place.
+    /// Returns the binding of its name in rules. The channel is the parameter at this place.
     fn binding_at(&self, at: usize, span: Span) -> Binding<'syntax> {
         let end = End { channel: u32::try_from(at).unwrap_or(u32::MAX), element: None };
         let (kind, stands) = (Some(self.kind.clone()), Stands::End(end));
@@ -667,7 +672,7 @@ impl Fact {
         }
     }
 
-    /// The node that tells it.
+    /// The node that gives the fact.
     fn node(self) -> &'static str {
         match self {
             Self::Count(_) => "Count",
@@ -687,14 +692,14 @@ impl Fact {
         })
     }
 
-    /// `backends_count`
+    /// Returns the name of the fact: `backends_count`.
     fn name(self, channels: &[Channel<'_>]) -> String {
         let channel = channels.get(self.channel() as usize).map_or("", |channel| channel.name);
         format!("{channel}_{}", self.node().to_lowercase())
     }
 }
 
-/// The rules of a channel; those for what goes wrong there where there is an event.
+/// Returns the rules for the values of a channel, or for an event of the channel if there is one.
 pub(super) fn rules_for<'syntax>(
     process: &'syntax Process<'syntax>,
     channel: &str,
@@ -704,8 +709,9 @@ pub(super) fn rules_for<'syntax>(
     process.rules.iter().filter(is_it).collect()
 }
 
-/// The channel to which the only rule of another sends all that comes, as it is; none where it is looked at, as there
-/// is a rule for what goes wrong with the one, or with what is sent to the other.
+/// Returns the channel to which the only rule of another channel sends all its values unchanged. Returns none if the
+/// process must inspect the values. A rule for faults of the sending channel, or for connection faults of the receiving
+/// channel, needs that.
 fn passed_on(process: &Process<'_>, channels: &[Channel<'_>], at: usize) -> Option<u32> {
     let from = channels.get(at)?;
     let rules = rules_for(process, from.name, None);
@@ -715,7 +721,7 @@ fn passed_on(process: &Process<'_>, channels: &[Channel<'_>], at: usize) -> Opti
     let is_judged = |rule: &Rule<'_>| match rule.event {
         None => false,
         Some((Event::Broken | Event::Unreachable, _)) => [from.name, &*name.own].contains(&rule.channel.as_str()),
-        // Of what comes from a channel, or of a rule for that.
+        // These events come from values of a channel, or from a rule for them.
         Some((Event::Malformed | Event::Failed, _)) => rule.channel.as_str() == from.name,
     };
     if process.rules.iter().any(is_judged) {

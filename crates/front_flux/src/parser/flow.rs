@@ -50,8 +50,8 @@ impl<'text> Parser<'text, '_> {
         Ok(Statement::Flow(Flow { node, patterns, chain, span }))
     }
 
-    /// Whether the flow that has just been opened by `=` has no steps. Where its `;` is missing, the next line shows
-    /// it by what no step can start with.
+    /// True if the flow that `=` has just opened has no steps. If its `;` is missing, the next line shows this: it
+    /// starts with tokens that cannot start a step.
     fn ends_empty_flow(&self) -> bool {
         let is_flow = matches!(self.second().kind, TokenKind::Equals | TokenKind::Colon | TokenKind::OpenBracket);
         let is_keyword_line = matches!(self.spelling(self.peek()), "typedef" | "source" | "handle" | "atomic");
@@ -60,7 +60,7 @@ impl<'text> Parser<'text, '_> {
             || (is_flow || is_keyword_line) && self.starts_statement(self.position)
     }
 
-    /// `[ ":" ] "[" pattern { "," pattern } "]"`, where there is one.
+    /// `[ ":" ] "[" pattern { "," pattern } "]"`, if there is one.
     fn patterns(&mut self, node: &QualifiedName) -> Parsed<Option<Patterns<'text>>> {
         let colon = self.take(TokenKind::Colon);
         if colon.is_some() && self.at(TokenKind::OpenBrace) {
@@ -133,7 +133,7 @@ impl<'text> Parser<'text, '_> {
         Ok(Step { action, within: self.within()? })
     }
 
-    /// `[ "within" constant ]`: no other word can come after a step, but for the first of the next line.
+    /// `[ "within" constant ]`. Any other word after a step is the first word of the next line.
     fn within(&mut self) -> Parsed<Option<Constant<'text>>> {
         if !self.at_word("within") || self.starts_statement(self.position) {
             return Ok(None);
@@ -190,7 +190,7 @@ impl<'text> Parser<'text, '_> {
         Ok(Action::Each(chain, width, self.span_from(start)))
     }
 
-    /// `step1 = qname [ "(" binding { "," binding } ")" ]`, where constants come first
+    /// `step1 = qname [ "(" binding { "," binding } ")" ]`. Constants come first.
     pub(super) fn application(&mut self, place: fmt::Arguments, help: fmt::Arguments) -> Parsed<Application<'text>> {
         let node = self.node_name(place, help)?;
         let (mut constants, mut named) = (vec![], vec![]);
@@ -233,7 +233,7 @@ impl<'text> Parser<'text, '_> {
         Ok(Application { node, constants, named })
     }
 
-    /// `NAME ":" ( NAME | constant )`: an input, and what it takes.
+    /// `NAME ":" ( NAME | constant )`: an input and its value.
     fn named_input(&mut self, node: &QualifiedName) -> Parsed<NamedInput<'text>> {
         let start = self.position;
         let input = self.bump();

@@ -1,4 +1,4 @@
-//! Lists of parameters: where each begins and ends. What it is, [`crate::cpp_type`] reads.
+//! Lists of parameters. The parser finds the tokens of each parameter; [`crate::cpp_type`] reads its type and name.
 
 use super::{Parsed, Parser};
 use crate::cpp_type::read_parameter;
@@ -10,8 +10,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 impl<'text> Parser<'text, '_> {
-    /// `"(" [ params ] ")"`, in which a parameter may be the name of a list. A parameter that is wrong is reported and
-    /// left out.
+    /// `"(" [ params ] ")"`. A parameter may be the name of a list. The parser reports a wrong parameter and leaves it
+    /// out.
     pub(super) fn parameters(&mut self, list: fmt::Arguments) -> Parsed<Vec<Parameter<'text>>> {
         let parameters = self.inputs(list)?;
         for default in parameters.iter().filter_map(|parameter| parameter.default.as_ref()) {
@@ -43,12 +43,12 @@ impl<'text> Parser<'text, '_> {
         Ok(parameters)
     }
 
-    /// What stands behind the `=` of an input.
+    /// The default after the `=` of an input.
     fn default(&mut self) -> Parsed<Box<Constant<'text>>> {
         self.constant(format_args!("as the default of an input")).map(Box::new)
     }
 
-    /// The name of a list of parameters that stands alone: of one that this file has, or that a module may have.
+    /// The name of a list of parameters that stands alone. This file has the list, or a module may have it.
     fn list_name(&mut self) -> Option<Parameter<'text>> {
         let (word, second) = (self.peek(), self.second());
         let ends = |position| matches!(self.token(position).kind, TokenKind::Comma | TokenKind::CloseParenthesis);
@@ -68,8 +68,8 @@ impl<'text> Parser<'text, '_> {
         Some(Parameter { ty, name, array, list, default: None, span })
     }
 
-    /// One parameter; none where it was wrong, which has been reported, or where the list is not closed, which is for
-    /// the caller to report.
+    /// One parameter. None if it is wrong, which this function reports, or if the list is not closed, which the caller
+    /// reports.
     fn parameter(&mut self) -> Option<Parameter<'text>> {
         let start = self.position;
         self.skip_parameter();
@@ -92,7 +92,7 @@ impl<'text> Parser<'text, '_> {
         }
     }
 
-    /// Takes the tokens up to a `,` or `=` outside of brackets, or to the `)` that closes the list.
+    /// Takes the tokens up to a `,` or `=` outside brackets, or to the `)` that closes the list.
     fn skip_parameter(&mut self) {
         let mut round = 0_usize;
         let mut others = 0_usize;
@@ -110,7 +110,7 @@ impl<'text> Parser<'text, '_> {
         }
     }
 
-    /// Whether the next token can be in no parameter: the list is not closed.
+    /// True if no parameter can contain the next token: the list is not closed.
     fn ends_statement(&self) -> bool {
         matches!(
             self.peek().kind,

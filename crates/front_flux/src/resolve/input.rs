@@ -1,5 +1,5 @@
-//! What inputs are given beside the values that come along an edge: defaults in the declaration of a node, and values
-//! and constants by name in a step.
+//! Values of inputs that do not come along an edge. The declaration of a node gives defaults; a step gives values and
+//! constants by name.
 
 use super::Resolver;
 use crate::ids;
@@ -7,11 +7,11 @@ use crate::syntax::{self, ConstantValue, Declaration, Parameter, QualifiedName};
 use flux_diagnostic::{Diagnostic, nearest};
 use flux_ir::program::{Constant, NamedInput, NamedValue};
 
-/// What a default can be.
+/// The forms of a default, for help texts.
 const DEFAULT: &str = "a default is a number, a string, `true`, `false` or the name of an option";
 
 impl<'syntax> Resolver<'syntax, '_, '_> {
-    /// The defaults of the last inputs. Reports an input without a default behind one that has a default.
+    /// The defaults of the last inputs. Reports an input without a default that follows an input with one.
     pub(super) fn defaults(&mut self, declaration: &'syntax Declaration<'syntax>) -> Vec<Constant> {
         let mut first: Option<&Parameter<'_>> = None;
         let mut defaults = vec![];
@@ -34,7 +34,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         defaults
     }
 
-    /// A default that is wrong is reported, and then one that fits.
+    /// The default of an input. A wrong default is an error, and a placeholder of a fitting type replaces it.
     fn input_default(
         &mut self,
         input: &'syntax Parameter<'syntax>,
@@ -65,12 +65,12 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         known
     }
 
-    /// What a step gives inputs by their names.
+    /// The values that a step gives to inputs by name.
     pub(super) fn named_inputs(&mut self, application: &'syntax syntax::Application<'syntax>) -> Vec<NamedInput> {
         let mut inputs = vec![];
         for named in &application.named {
             let value = match &named.value.value {
-                // An option that is a value of the flow, too, is reported where the values are known.
+                // A name may mean an option and a value of the flow. The pass that knows the values reports this.
                 ConstantValue::Option(name) => match self.known_option(name) {
                     Some(option) if is_word(name) => Some(NamedValue::Option(option)),
                     Some(option) => Some(NamedValue::Constant(Constant::Option(option))),
@@ -86,12 +86,12 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
     }
 }
 
-/// Whether a name was written without a module before it.
+/// True if the author wrote the name without a module before it.
 fn is_word(name: &QualifiedName<'_>) -> bool {
     (name.span.end - name.span.start) as usize == name.own.len()
 }
 
-/// The value of a constant that is no name; none where it is wrong, which has been reported.
+/// The value of a constant that is not a name; none for a wrong constant, which the parser has reported.
 pub(super) fn literal_value(value: &ConstantValue<'_>) -> Option<Constant> {
     match value {
         ConstantValue::Number(quantity) => Some(Constant::Integer(quantity.value)),

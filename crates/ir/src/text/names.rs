@@ -1,4 +1,4 @@
-//! What the text form calls things: the same for the side that prints and the side that parses.
+//! Names in the text form. The printer and the parser share them.
 
 use super::externals;
 use crate::arena::Arena;
@@ -8,7 +8,7 @@ use crate::name::Name;
 use crate::program::{Node, NodeId, Parameter, Program, StepNumber};
 use std::collections::HashMap;
 
-/// The names of things that have an index. A name means the first that bears it.
+/// The names of things that have an index. If several things have one name, the name means the first.
 #[derive(Default)]
 pub(super) struct Labels {
     names: Vec<Name>,
@@ -22,25 +22,25 @@ impl Labels {
         labels
     }
 
-    /// As [`Self::of`], of what is of no module: parameters, functions of the flow, modules themselves.
+    /// Like [`Self::of`], for names without a module: of parameters, functions of the flow, and modules.
     fn of_words<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
         let mut labels = Self::default();
         words.into_iter().for_each(|word| labels.add(Name::new(word)));
         labels
     }
 
-    /// Names the next index.
+    /// Adds the name of the next index.
     pub(super) fn add(&mut self, name: Name) {
         self.first.entry(name.clone()).or_insert(self.names.len());
         self.names.push(name);
     }
 
-    /// What `name` means.
+    /// The index that `name` means, if there is one.
     pub(super) fn find(&self, name: &Name) -> Option<usize> {
         self.first.get(name).copied()
     }
 
-    /// The name that means `index`, if one does.
+    /// The name that means `index`, if there is one.
     pub(super) fn get(&self, index: usize) -> Option<&Name> {
         let name = self.names.get(index)?;
         (self.find(name) == Some(index)).then_some(name)
@@ -57,7 +57,7 @@ pub(super) enum Ports {
 }
 
 impl Ports {
-    /// The inputs of what `callee` calls.
+    /// The inputs that `callee` takes, if they have names of their own.
     pub(super) fn inputs_of(callee: &Callee) -> Option<Self> {
         match callee {
             Callee::Node(node) | Callee::External { node, .. } => Some(Self::NodeInputs(*node)),
@@ -67,7 +67,7 @@ impl Ports {
         }
     }
 
-    /// The outputs of what `callee` calls, where they have names of their own.
+    /// The outputs that `callee` gives, if they have names of their own.
     pub(super) fn outputs_of(callee: &Callee) -> Option<Self> {
         match callee {
             Callee::Node(node) => Some(Self::NodeOutputs(*node)),
@@ -89,9 +89,9 @@ pub(super) struct Names {
     pub(super) codes: Labels,
     pub(super) functions: Labels,
     pub(super) externals: ExternalNames,
-    /// The external functions of the program that is printed.
+    /// The external functions of the printed program.
     called: Arena<External>,
-    /// Whether the program names them all, so that they are not listed.
+    /// True if the program names all external functions. The text does not list them then.
     pub(super) are_named: bool,
     ports: HashMap<Ports, Labels>,
 }
@@ -142,46 +142,46 @@ impl Names {
         self.ports.insert(ports, Labels::of_words(parameters.iter().map(|parameter| parameter.name.as_str())));
     }
 
-    /// An external function of the program that is printed.
+    /// An external function of the printed program.
     pub(super) fn called(&self, id: ExternalId) -> Option<&External> {
         self.called.find(id)
     }
 
-    /// The names in a list of parameters; none for a list that there is not.
+    /// The names in a list of parameters; none if the list does not exist.
     pub(super) fn ports(&self, ports: Option<Ports>) -> Option<&Labels> {
         self.ports.get(&ports?)
     }
 }
 
-/// What arguments may name in a flow.
+/// The values that arguments may name in a flow.
 #[derive(Default)]
 pub(super) struct Scope {
-    /// What it begins with; none for nothing.
+    /// The values that the flow begins with, if there are any.
     inputs: Option<Ports>,
-    /// The steps so far, each with its outputs where those have names.
+    /// The steps so far, each with its outputs if they have names.
     steps: HashMap<StepNumber, Option<Ports>>,
-    /// The highest number of a step so far.
+    /// The highest step number so far.
     pub(super) last: u32,
 }
 
 impl Scope {
-    /// That of a flow that begins with `inputs`, before its first step.
+    /// The scope of a flow that begins with `inputs`, before its first step.
     pub(super) fn of(inputs: Ports) -> Self {
         Self { inputs: Some(inputs), ..Self::default() }
     }
 
-    /// Adds a step. Where one has the same number, that number means the later one.
+    /// Adds a step. If an earlier step has the same number, the number now means the added step.
     pub(super) fn add(&mut self, step: StepNumber, outputs: Option<Ports>) {
         self.steps.insert(step, outputs);
         self.last = self.last.max(step.0);
     }
 
-    /// What the flow begins with.
+    /// The values that the flow begins with.
     pub(super) fn inputs(&self) -> Option<Ports> {
         self.inputs
     }
 
-    /// The outputs of a step; none where they have no names, and where no step so far has that number.
+    /// The outputs of a step; none if they have no names, or if no step so far has this number.
     pub(super) fn outputs(&self, step: StepNumber) -> Option<Ports> {
         self.steps.get(&step).copied().flatten()
     }

@@ -1,9 +1,11 @@
-//! What must hold of the values that a program's inputs and outputs name: each is there, and of the type that is taken.
+//! Checks the values that a program's inputs and outputs name: each value is available and has the required type.
 //!
-//! A value is there from the step that makes it to the end of its chain, in the branches of a parallel step only where
-//! they get a copy; so it is in the instances of an each step. So no step can name one that a later step makes, or
-//! another chain. Who takes a pointer may end what it points to: if it does not give it back, the pointer is there no
-//! more. Nor is a value that can only be moved.
+//! A value is available from the step that makes it to the end of the step's chain. The branches of a parallel step and
+//! the instances of an each step have an outer value only if they get a copy of it. Therefore no step can name a value
+//! of a later step or of another chain.
+//!
+//! A node that takes a pointer may end the life of the object behind it. If the node does not give the pointer back,
+//! the pointer is no longer available. A move-only value is unavailable after a node has taken it.
 
 use super::Violations;
 use crate::error_code::ErrorPart;
@@ -16,10 +18,10 @@ use crate::types::Type;
 use flux_source::Span;
 use std::collections::HashMap;
 
-/// The values that are there, with their types.
+/// The available values, with their types.
 type Values = HashMap<Argument, Type>;
 
-/// What must hold of every list of arguments, in a program whose signatures are known. O(size of the program).
+/// Checks every list of arguments in a program whose signatures are known. O(size of the program).
 pub(super) fn check(program: &Program, violations: &mut Violations) {
     let mut checker = Checker { program, violations, kept: HashMap::new() };
     for (_, node) in program.nodes.iter() {
@@ -56,7 +58,7 @@ fn inputs(parameters: &[Parameter]) -> Values {
     types(parameters).cloned().enumerate().map(|(index, ty)| (Argument::Input(index), ty)).collect()
 }
 
-/// Whether `node` may be the last to have what it takes as `input`.
+/// True if the value that `node` takes as `input` may be unavailable after the call.
 fn takes_away(node: &Node, input: &Parameter) -> bool {
     let gives_back = || node.outputs().iter().any(|output| output.is_like(input));
     input.ty.is_move_only() || input.ty.is_pointer() && !input.ty.is_pointer_to_const() && !gives_back()
@@ -65,12 +67,12 @@ fn takes_away(node: &Node, input: &Parameter) -> bool {
 struct Checker<'a, 'b> {
     program: &'a Program,
     violations: &'b mut Violations,
-    /// What is kept for the handlers of each node's failure, wherever it is applied.
+    /// The types of the values that every application of a node keeps for the handlers of its failure.
     kept: HashMap<NodeId, Vec<Type>>,
 }
 
 impl<'a> Checker<'a, '_> {
-    /// Goes along a chain; adds what its steps make to `values`.
+    /// Checks the steps of a chain in order, and adds the values that they make to `values`.
     fn steps(&mut self, chain: &'a Chain, values: &mut Values) {
         for step in &chain.steps {
             let made: Vec<Type> = match &step.action {
@@ -94,7 +96,7 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    /// What the branches of a parallel step give, given copies of some of `values`.
+    /// Checks the branches of a parallel step, which get copies of some of `values`. Returns the types of the results.
     fn branches(&mut self, parallel: &'a Parallel, values: &mut Values) -> Vec<Type> {
         let copied = self.named(parallel.arguments.as_deref(), values, parallel.span, "a parallel step");
         let copied: Values =
@@ -109,7 +111,7 @@ impl<'a> Checker<'a, '_> {
         made
     }
 
-    /// What an each step gives, given a list and copies of some of `values`.
+    /// Checks an each step, which gets a list and copies of some of `values`. Returns the types of its outputs.
     fn each(&mut self, each: &'a Each, number: StepNumber, values: &mut Values) -> Vec<Type> {
         let (what, span) = ("an each step", each.span);
         let Some(EachValues { list, element, copied, carried }) = &each.values else {
@@ -140,14 +142,15 @@ impl<'a> Checker<'a, '_> {
         made.into_iter().enumerate().map(gathered).collect()
     }
 
-    /// Notes what an application of `node` keeps: every one keeps the same.
+    /// Records the types that an application of `node` keeps. All applications of a node keep the same types.
     fn keeps(&mut self, node: NodeId, kept: Vec<Type>, span: Span) {
         let known = self.kept.entry(node).or_insert_with(|| kept.clone());
         let (is_same, name) = (*known == kept, &self.program.nodes[node].name);
         self.violations.require(is_same, span, || format!("applications of `{name}` keep different values"));
     }
 
-    /// Notes what handlers keep for their own handlers, those of a node after all by whom it is applied.
+    /// Records the values that handlers keep for their own handlers. The handlers of a node come after all handlers
+    /// that apply this node.
     fn kept_by_handlers(&mut self) {
         let mut open: Vec<(NodeId, &Handler, &Replacement)> = vec![];
         for handler in &self.program.handlers {
@@ -178,8 +181,8 @@ impl<'a> Checker<'a, '_> {
         values
     }
 
-    /// A handler that is a node takes what the failing one took, and gives what that would have given. The flow goes on
-    /// without values after one node that has none.
+    /// Checks a handler. A handler that is a node takes the inputs of the failing node and gives its outputs. If the
+    /// flow goes on without values, the path ends in one node without outputs.
     fn handler(&mut self, handler: &Handler) {
         if handler.target.goes_on() {
             let failing = handler.path.last().copied().flatten().and_then(|node| self.program.nodes.find(node));
@@ -222,8 +225,8 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    /// Requires that `arguments` are one for each of `wanted`, the inputs or outputs of `name`: a constant, or a value
-    /// of its type.
+    /// Requires one argument for each of `wanted`, the inputs or outputs of `name`. An argument is a constant or a
+    /// value of the wanted type.
     fn takes<'w>(
         &mut self,
         arguments: Option<&[Argument]>,
@@ -251,7 +254,7 @@ impl<'a> Checker<'a, '_> {
         });
     }
 
-    /// The types of `arguments`, where all of them are among `values`.
+    /// The types of `arguments`, if all of them are among `values`.
     fn named(&mut self, arguments: Option<&[Argument]>, values: &Values, span: Span, what: &str) -> Option<Vec<Type>> {
         let Some(arguments) = arguments else {
             self.violations.add(span, format!("{what} does not say which values it has"));

@@ -1,10 +1,9 @@
-//! The values that a step can name or reach: those that were made before it in the same flow, at the latest as an input
-//! of it.
+//! The values that a step can name or reach: inputs of its flow, and values that earlier steps of the flow made.
 //!
-//! What is made in a branch of a parallel step cannot be seen after the branch. A branch sees what was made before the
-//! parallel step, of which it gets copies. So it is with the instances of an each step. Who is given a pointer may end
-//! what it points to; so after a step that took one and did not give it back, under its name and type, it cannot be had
-//! any more. A value that cannot be copied is gone after any step that took it.
+//! Values made in a branch of a parallel step are not visible after the branch. A branch sees the values made before
+//! the parallel step, and gets copies of them. The same holds for the instances of an each step. A step that takes a
+//! pointer may destroy the object behind it. So the pointer is gone after that step, unless the step gave it back under
+//! its name and type. A value that cannot be copied is gone after any step that took it.
 
 use flux_ir::name::Name;
 use flux_ir::program::{Argument, Node, Parameter};
@@ -12,77 +11,78 @@ use flux_source::Span;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-/// The values that there are at one place of a flow.
+/// The values that are visible at one place of a flow.
 pub struct VisibleValues<'a> {
     values: Vec<Visible<'a>>,
-    /// What the makers of values took, one list after the other.
+    /// The values that the makers took, one list after the other.
     taken: Vec<Argument>,
     /// The parallel steps and each steps around this place, the outermost first.
     around: Vec<Around>,
-    /// The positions of values by their names, of the first `indexed` values: most programs never ask.
+    /// The positions of the first `indexed` values, by name. Most programs never need them, so they are filled on
+    /// demand.
     by_name: HashMap<&'a str, Vec<usize>>,
     indexed: usize,
 }
 
-/// A value, and who made it.
+/// A value and its maker.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Made<'a> {
-    /// What names it.
+    /// The argument that names it.
     pub argument: Argument,
-    /// What it is.
+    /// Its name and type.
     pub parameter: &'a Parameter,
-    /// The node of the step that made it; of an input of the flow, the node whose flow it is.
+    /// The node of the step that made it. For an input of the flow, the node that has the flow.
     pub maker: &'a Name,
-    /// Where that step is; of an input of the flow, where that is declared.
+    /// The place of that step. For an input of the flow, the place of its declaration.
     pub span: Span,
 }
 
 struct Visible<'a> {
     made: Made<'a>,
-    /// Where in the list of all that is taken its maker's part is.
+    /// The range in `taken` of the values that its maker took.
     maker_took: Range<usize>,
     /// The node that took it and did not give it back.
     taken_by: Option<&'a Name>,
-    /// The position of the pointer that its maker took and gives back by it.
+    /// The position of the pointer that its maker took and gives back in this value.
     back_of: Option<usize>,
 }
 
-/// A parallel step around a place.
+/// A parallel step or an each step around a place.
 struct Around {
-    /// How many values there were before it.
+    /// The number of values before it.
     before: usize,
-    /// Those of which its branches get copies.
+    /// The values that its branches get copies of.
     copied: Vec<Argument>,
 }
 
-/// What a branch gives, as it is seen after it.
+/// The results of a branch, in the form that later steps see.
 pub struct Given<'a>(Vec<Outside<'a>>);
 
-/// A value that a branch gives, with the values of its name and type that it was made from before the branch, and the
-/// position of the pointer among them that it gives back.
+/// A result of a branch. `from` holds the values from before the branch that it was made from, through values of its
+/// name and type. `back_of` is the position of the pointer among them that it gives back.
 struct Outside<'a> {
     made: Made<'a>,
     from: Vec<Argument>,
     back_of: Option<usize>,
 }
 
-/// Why a value cannot be had.
+/// The reason that a value is not available.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Missing<'a> {
-    /// Nothing is called so.
+    /// No value has this name.
     Unknown,
-    /// This is, and has another type.
+    /// This value has the name, but another type.
     Type(&'a Parameter),
-    /// This node took it.
+    /// This node took the value.
     Taken(&'a Name),
-    /// It would have to be copied into a branch, and cannot be copied.
+    /// This value would have to be copied into a branch, and cannot be copied.
     Uncopied(&'a Parameter),
-    /// Each of two could be meant: the later one was not made from the earlier.
+    /// Either of two values could be meant: the later one was not made from the earlier.
     Two(Made<'a>, Made<'a>),
 }
 
 impl<'a> VisibleValues<'a> {
-    /// What there is before the first step of the flow of `node`, which has these inputs.
+    /// Returns the values before the first step of the flow of `node`, which has these inputs.
     pub fn new(node: &'a Name, inputs: &'a [Parameter]) -> Self {
         let value = |(index, parameter): (usize, &'a Parameter)| {
             let made = Made { argument: Argument::Input(index), parameter, maker: node, span: parameter.span };
@@ -92,8 +92,8 @@ impl<'a> VisibleValues<'a> {
         Self { values, taken: vec![], around: vec![], by_name: HashMap::new(), indexed: 0 }
     }
 
-    /// Adds what a step at `span` has made of the values `took`, its inputs after the first `bound`; each under the
-    /// name that `argument` gives for its position.
+    /// Adds the values that a step at `span` made. The step took the values `took`: its inputs after the first `bound`.
+    /// `argument` names the output at a position.
     pub fn add(
         &mut self,
         node: &'a Node,
@@ -116,23 +116,23 @@ impl<'a> VisibleValues<'a> {
         self.position(took.get(input)?)
     }
 
-    /// Mostly it is of the step before.
+    /// Searches backwards, because the value is mostly from the step before.
     fn position(&self, argument: &Argument) -> Option<usize> {
         self.values.iter().rposition(|value| value.made.argument == *argument)
     }
 
-    /// Goes into a parallel step whose branches get copies of `copied`.
+    /// Enters a parallel step whose branches get copies of `copied`.
     pub fn enter(&mut self, copied: Vec<Argument>) {
         self.around.push(Around { before: self.values.len(), copied });
     }
 
-    /// Adds the element that an instance of the each step around is for, in the flow of `node`.
+    /// Adds the element of an instance of the each step around this place, in the flow of `node`.
     pub fn add_element(&mut self, node: &'a Name, element: &'a Parameter, argument: Argument) {
         let made = Made { argument, parameter: element, maker: node, span: element.span };
         self.values.push(Visible { made, maker_took: 0..0, taken_by: None, back_of: None });
     }
 
-    /// Notes that what is around this place gets copies of those of `taken` that were made before it.
+    /// Notes that the steps around this place get copies of the values in `taken` that were made before them.
     pub fn copy(&mut self, taken: &[Argument]) {
         for argument in taken {
             let Some(at) = self.position(argument) else { continue };
@@ -143,13 +143,13 @@ impl<'a> VisibleValues<'a> {
         }
     }
 
-    /// Goes out of a branch, which gives `results`, or from one to the next.
+    /// Leaves a branch that gives `results`. Another branch may follow.
     pub fn end_branch(&mut self, results: &[Argument]) -> Given<'a> {
         let before = self.around.last().map_or(0, |around| around.before);
         let given = results.iter().filter_map(|result| self.outside(result, before)).collect();
         let inside = self.values.get(before..self.indexed).unwrap_or_default();
         for value in inside {
-            // Those of a name are in order, so it is the last.
+            // The positions of a name ascend, so the last ones belong to the branch.
             _ = self.by_name.get_mut(value.made.parameter.name.as_str()).and_then(Vec::pop);
         }
         self.indexed = self.indexed.min(before);
@@ -184,8 +184,8 @@ impl<'a> VisibleValues<'a> {
         Some(Outside { made: value.made.clone(), from, back_of })
     }
 
-    /// Goes out of a parallel step, whose branches have given these values, one after the other; gives all of which
-    /// the branches get copies, also since they name it.
+    /// Leaves a parallel step whose branches gave these values, one list after the other. Returns all values that the
+    /// branches get copies of, including values that they name.
     pub fn leave(&mut self, branches: Vec<Given<'a>>, argument: impl Fn(usize) -> Argument) -> Vec<Argument> {
         for (index, outside) in branches.into_iter().flat_map(|branch| branch.0).enumerate() {
             self.add_outside(argument(index), outside);
@@ -193,7 +193,8 @@ impl<'a> VisibleValues<'a> {
         self.around.pop().map(|around| around.copied).unwrap_or_default()
     }
 
-    /// As [`Self::leave`], out of an each step whose instances give such values, and which gives `outputs` of them.
+    /// Like [`Self::leave`], for an each step. Its instances give the values `made`, and the step gives `outputs` for
+    /// them.
     pub fn leave_each(
         &mut self,
         made: Given<'a>,
@@ -201,7 +202,7 @@ impl<'a> VisibleValues<'a> {
         argument: impl Fn(usize) -> Argument,
     ) -> Vec<Argument> {
         for (index, (outside, parameter)) in made.0.into_iter().zip(outputs).enumerate() {
-            // A list of pointers is no pointer.
+            // A list of pointers is not a pointer.
             let back_of = outside.back_of.filter(|_| outside.made.parameter.ty == parameter.ty);
             let made = Made { parameter, ..outside.made };
             self.add_outside(argument(index), Outside { made, back_of, ..outside });
@@ -217,11 +218,11 @@ impl<'a> VisibleValues<'a> {
         self.values.push(Visible { made, maker_took, taken_by: None, back_of });
     }
 
-    /// The value called `name` of the type of `wanted` that was made last.
+    /// Returns the latest value called `name` that has the type of `wanted`.
     ///
     /// # Errors
     ///
-    /// There is none that can be taken.
+    /// No such value can be taken.
     pub fn find(&mut self, name: &str, wanted: &Parameter) -> Result<Argument, Missing<'a>> {
         let called = self.called(name);
         let mut last = called.iter().rev().copied();
@@ -231,18 +232,18 @@ impl<'a> VisibleValues<'a> {
         }
     }
 
-    /// The value called `name` that was made last, whatever its type.
+    /// Returns the latest value called `name`, of any type.
     pub fn latest(&mut self, name: &str) -> Option<Made<'a>> {
         let last = self.called(name).pop()?;
         self.values.get(last).map(|value| value.made.clone())
     }
 
-    /// The value of the name and type of `wanted` that was made last.
+    /// Returns the latest value of the name and type of `wanted`.
     ///
     /// # Errors
     ///
-    /// There is none that can be taken, or two could be meant: each but the last must have been taken by the maker of a
-    /// later one, or be gone.
+    /// No such value can be taken, or two could be meant. Every earlier value must be gone, or the maker of a later
+    /// value must have taken it.
     pub fn reach(&mut self, wanted: &Parameter) -> Result<Made<'a>, Missing<'a>> {
         let mut called = self.called(&wanted.name);
         called.retain(|at| self.parameter(*at).is_some_and(|parameter| wanted.ty.takes(&parameter.ty)));
@@ -267,7 +268,7 @@ impl<'a> VisibleValues<'a> {
         self.values.get(at).map(|value| value.made.parameter)
     }
 
-    /// The positions of the values of this name, in the order in which they were made.
+    /// Returns the positions of the values with this name, in the order in which they were made.
     fn called(&mut self, name: &str) -> Vec<usize> {
         for (at, value) in self.values.iter().enumerate().skip(self.indexed) {
             self.by_name.entry(&value.made.parameter.name).or_default().push(at);
@@ -276,7 +277,8 @@ impl<'a> VisibleValues<'a> {
         self.by_name.get(name).cloned().unwrap_or_default()
     }
 
-    /// The value at a position, for a step that may be in branches: these get copies of what was made before them.
+    /// Returns the value at a position, for a step that may be in branches. The branches get a copy of a value that was
+    /// made before them.
     fn have(&mut self, at: usize) -> Result<Made<'a>, Missing<'a>> {
         let Some(value) = self.values.get(at) else { return Err(Missing::Unknown) };
         let made = value.made.clone();
@@ -294,13 +296,13 @@ impl<'a> VisibleValues<'a> {
         Ok(made)
     }
 
-    /// The names of values of the type of `wanted`.
+    /// Returns the names of available values of the type of `wanted`, the latest first.
     pub fn names<'b>(&'b self, wanted: &'b Parameter) -> impl Iterator<Item = &'a str> {
         let can_be_taken = |value: &&Visible<'a>| value.taken_by.is_none() && wanted.ty.takes(&value.made.parameter.ty);
         self.values.iter().rev().filter(can_be_taken).map(|value| value.made.parameter.name.as_str())
     }
 
-    /// Notes that `node` takes these values, as its inputs after the first `bound`.
+    /// Notes that `node` takes these values. They are its inputs after the first `bound`.
     pub fn take(&mut self, node: &'a Node, bound: usize, arguments: &[Argument]) {
         let inputs = node.inputs().get(bound..).unwrap_or_default();
         for (argument, input) in arguments.iter().zip(inputs) {
@@ -308,7 +310,7 @@ impl<'a> VisibleValues<'a> {
             if !input.ty.is_move_only() && (!can_end(input) || is_given_back()) {
                 continue;
             }
-            // Where it was given back under another name before, that is the same pointer.
+            // An earlier step may have given the same pointer back under another name. Then both values are gone.
             let mut next = self.position(argument);
             while let Some(value) = next.and_then(|at| self.values.get_mut(at)) {
                 value.taken_by = Some(&node.name);
@@ -318,7 +320,7 @@ impl<'a> VisibleValues<'a> {
     }
 }
 
-/// Whether who is given the value may end it for all others.
+/// Returns whether a step that takes this input may destroy the object for all others.
 fn can_end(input: &Parameter) -> bool {
     input.ty.is_pointer() && !input.ty.is_pointer_to_const()
 }

@@ -1,14 +1,14 @@
-//! Decides which value every input of a step takes, every output of a flow, and every input of a source's target.
+//! Decides which value each input of a step takes, each output of a flow, and each input of a source's target.
 //! Requires: every signature is known. Establishes: all of them are bound, or there is an error.
 //!
 //! An author writes `A -> B` and means the values that A gives. This pass alone decides which of them goes where, by
-//! the rule of [`crate::analyses::fit`]. Each value is named by the step that makes it ([`Argument`]), and later passes
-//! follow the names. So no two passes can decide differently, and a step that a pass inserts or removes changes no
-//! other step's values. A front whose notation has variables writes the names itself.
+//! the rule of [`crate::analyses::fit`]. An [`Argument`] names a value by the step that makes it, and later passes
+//! follow the names. So two passes cannot decide differently. A step that a pass inserts or removes does not change the
+//! values of other steps. If a notation has variables, its front writes the names itself.
 //!
-//! What A does not give comes from further back ([`crate::rewrites::reach`]). In `A -> B -> C(x: y)` the author names
-//! one value: C takes the latest `y`, whatever step made it ([`crate::rewrites::named_inputs`]), and its other inputs
-//! take what B gives.
+//! A value that A does not give comes from further back ([`crate::rewrites::reach`]). In `A -> B -> C(x: y)` the author
+//! names one value. C takes the latest `y`, whatever step made it ([`crate::rewrites::named_inputs`]). The other inputs
+//! of C take the values that B gives.
 
 use crate::analyses::each_steps::{EachStep, EachSteps, first_application};
 use crate::analyses::edges::{Edge, EdgeEnd, Port, edges};
@@ -27,8 +27,8 @@ use flux_ir::program::{
 use std::borrow::Cow;
 use std::iter::Peekable;
 
-/// Binds what fits, and what is reached, and reports the edges whose values are neither; as a note, what an edge drops
-/// and what is reached. O(edges · parameters).
+/// Binds the values that fit or are reached, and reports the other edges as errors. Notes report the values that an
+/// edge drops or reaches. O(edges · parameters).
 pub fn bind_edges(program: &mut Program, diagnostics: &mut Diagnostics) {
     let misbound = misbound(program);
     let mut edges = edges(program);
@@ -43,27 +43,27 @@ fn list(program: &Program, port: Port) -> Option<&[Parameter]> {
     program.nodes[port.node()].signature.as_ref().map(|signature: &Signature| port.of(signature))
 }
 
-/// What a step is given.
+/// The values that a step is given.
 #[derive(Clone)]
 struct Given<'a> {
-    /// The values; none where it is not known what they are.
+    /// The values; none if they are not known.
     values: Option<Cow<'a, [Parameter]>>,
     /// Their names.
     arguments: Vec<Argument>,
 }
 
 struct Binder<'d> {
-    /// The edges to come, in the order in which the program is gone through.
+    /// The edges to come, in the order in which the binder visits the program.
     edges: Peekable<std::vec::IntoIter<Edge>>,
     spoiled: Vec<SpoiledEdge>,
     diagnostics: &'d mut Diagnostics,
 }
 
-/// The flow that is gone along.
+/// The flow that the binder visits.
 struct Along<'a> {
     program: &'a Program,
     node: NodeId,
-    /// Which of the node's chains it is.
+    /// The index among the node's chains.
     chain: usize,
     each_steps: &'a EachSteps<'a>,
     values: VisibleValues<'a>,
@@ -83,7 +83,8 @@ impl Binder<'_> {
             }
         }
         for id in program.nodes.ids().collect::<Vec<_>>() {
-            // The body comes back changed; all else stays in the program, to be looked at meanwhile.
+            // The loop takes the body out, changes it and puts it back. The rest of the program stays readable
+            // meanwhile.
             let mut body = std::mem::replace(&mut program.nodes[id].body, Body::Dispatch(vec![]));
             for (index, chain) in body.chains_mut().enumerate() {
                 self.flow(program, id, index, chain);
@@ -92,12 +93,12 @@ impl Binder<'_> {
         }
     }
 
-    /// The next edge, if it leads to this place.
+    /// Returns the next edge, if it leads to this place.
     fn edge_to(&mut self, place: EdgeEnd) -> Option<Edge> {
         self.edges.next_if(|edge| edge.place == place)
     }
 
-    /// What the target of a source takes: there is nothing to reach.
+    /// Binds the inputs of a source's target. The target has no earlier values to reach.
     fn source(&mut self, program: &Program, index: usize) -> Option<Vec<Argument>> {
         let source = program.sources.get(index)?;
         let defaults = program.nodes[source.target].defaults().iter().cloned().map(Argument::Constant);
@@ -121,7 +122,7 @@ impl Binder<'_> {
         }
     }
 
-    /// What the inputs of a source are beside the constants by position, where there are others.
+    /// Binds the inputs of a source that no positional constant is bound to, if there are any.
     fn inputs_of_source(&mut self, program: &Program, origin: &Origin) -> Option<Vec<Argument>> {
         let Origin::Node(application) = origin else { return None };
         let node = &program.nodes[application.node];
@@ -149,8 +150,8 @@ impl Binder<'_> {
         along.findings.report(program, chain, self.diagnostics, &mut self.spoiled);
     }
 
-    /// Goes along a chain, from the values `given` to it to those that it gives at its end. What branches are given and
-    /// give is all that there is at that place: nothing is declared there that it would have to fit.
+    /// Visits a chain. It begins with the values `given`, and this function returns the values at its end. A branch
+    /// takes and gives all values at its place, because it declares no inputs or outputs that they must fit.
     fn steps<'a>(&mut self, along: &mut Along<'a>, chain: &mut Chain, mut given: Given<'a>) -> Given<'a> {
         for step in &mut chain.steps {
             let number = step.number;
@@ -165,7 +166,7 @@ impl Binder<'_> {
         given
     }
 
-    /// Binds a step; gives the values that it makes.
+    /// Binds a step, and returns the values that it makes.
     fn apply<'a>(
         &mut self,
         along: &mut Along<'a>,
@@ -182,7 +183,7 @@ impl Binder<'_> {
         Some(Cow::Borrowed(node.outputs()))
     }
 
-    /// Binds the branches of a parallel step; gives the values that they make.
+    /// Binds the branches of a parallel step, and returns the values that they make.
     fn branches<'a>(
         &mut self,
         along: &mut Along<'a>,
@@ -203,7 +204,7 @@ impl Binder<'_> {
         lists.map(|lists| Cow::Owned(lists.concat()))
     }
 
-    /// Binds the chain of an each step; gives the values that the step makes.
+    /// Binds the chain of an each step, and returns the values that the step makes.
     fn each<'a>(
         &mut self,
         along: &mut Along<'a>,
@@ -241,7 +242,7 @@ impl Binder<'_> {
         known.outputs.as_deref().map(Cow::Borrowed)
     }
 
-    /// The values that are taken at the end of an edge; none where there is an error.
+    /// Returns the values that the end of an edge takes, or none on an error.
     fn bind(&mut self, along: &mut Along<'_>, edge: &Edge, given: &Given<'_>) -> Option<Vec<Argument>> {
         let program = along.program;
         let (values, taken) = (given.values.as_deref()?, list(program, edge.to)?);
@@ -275,7 +276,7 @@ impl Binder<'_> {
             Ok(Fit::Position) => return Some(before.arguments.to_vec()),
             Ok(Fit::Name(positions)) => {
                 let found = positions.iter().filter_map(|position| before.arguments.get(*position).cloned()).collect();
-                // Where the author names all that a step takes, nothing is left to say of it.
+                // If the author names all inputs of a step, no note is needed.
                 if !taken.is_empty() || edge.named.is_empty() {
                     let drops = !dropped(before.values, &positions).is_empty();
                     along.findings.fits_by_name(edge, before, taken, drops);
@@ -299,7 +300,7 @@ impl Binder<'_> {
     }
 }
 
-/// The values that the steps of a chain, and what is inside of them, take, and those that it gives.
+/// Returns the values that the steps of a chain and the steps inside them take, and the results of the chain.
 fn taken_inside(chain: &Chain, results: &[Argument]) -> Vec<Argument> {
     let taken = |step: &Step| match &step.action {
         Action::Apply(application) => application.arguments.clone().unwrap_or_default(),
@@ -311,7 +312,8 @@ fn taken_inside(chain: &Chain, results: &[Argument]) -> Vec<Argument> {
     chain.all_steps().into_iter().flat_map(taken).chain(results.iter().cloned()).collect()
 }
 
-/// What an instance hands on: of its results, and of the values that it gets copies of.
+/// Returns the values that an instance hands on. Each pair is the position of a result and the position of a copied
+/// value.
 fn carried(program: &Program, each: &Each, known: &EachStep<'_>, copied: &[Argument]) -> Option<Vec<(usize, usize)>> {
     let first = first_application(&each.chain);
     let carried = known.carried.iter().map(|(output, input)| {
@@ -331,7 +333,7 @@ mod tests {
     use flux_ir::text::{parse_program, print_program};
     use flux_ir::verify::{self, Stage};
 
-    /// The lines of the program that say where values go, once they are bound, and how many errors there were.
+    /// Returns the lines of the bound program that show the paths of values, and the number of errors.
     fn bind(text: &str) -> (String, usize) {
         let mut program = parse_program(&format!("program p\n{text}")).unwrap();
         let mut diagnostics = Diagnostics::new();
@@ -348,7 +350,7 @@ mod tests {
     const NODES: &str = "node L () => (int from, bool b)\nnode A (int x, bool y) => (int to, bool b, T *t)\n\
                          node B (T *t, int to) => ()\nnode C (int n, T *t, int to) => (int c)\n";
 
-    /// As [`bind`], of a flow of `S`, which is declared so.
+    /// Like [`bind`], for a node `S` with this signature and this flow.
     fn flow(signature: &str, chain: &str) -> (String, usize) {
         bind(&format!("{NODES}node S {signature} {{\nflow = {chain}\n}}\n"))
     }

@@ -1,12 +1,13 @@
-//! Decides which values a handler that is a node takes from the node that it replaces, and with which of its own values
-//! the flow goes on. Requires: acyclic, every signature is known, every edge is bound. Establishes: each handler says
-//! so for every node whose failure it may handle, or there is an error.
+//! Decides which values a handler node takes from the node that it replaces, and with which of its own outputs the flow
+//! continues. Requires: acyclic, every signature is known, every edge is bound. Establishes: each handler has a
+//! replacement for every node whose failure it may handle, or there is an error.
 //!
-//! A handler takes what the failing node took, and what it wants to know of the failure ([`ErrorPart`]): the text and
-//! the node wherever these inputs stand, the code by an `int error` as the last of the others. Other values it reaches
-//! as the failing node could: every application of the node keeps them ([`crate::rewrites::kept_values`]). If the
-//! handler gives what that node gives, the flow goes on; if it gives nothing, the flow ends. After a node without
-//! outputs the flow goes on only where the author wrote `_`.
+//! A handler takes the inputs of the failed node, and facts of the failure ([`ErrorPart`]). Inputs for the text and the
+//! node of the failure may stand anywhere. An `int error` takes the code only if it is the last of the other inputs.
+//! The handler can also reach any value that the failed node could reach: every application of that node keeps the
+//! wanted values ([`crate::rewrites::kept_values`]). If the handler gives the outputs of the failed node, the flow
+//! continues. If it gives nothing, the flow ends. After a node without outputs the flow continues only if the author
+//! wrote `_`.
 
 use crate::analyses::containment::callees_first;
 use crate::analyses::fit::{Fit, Misfit, dropped, fit, show, show_names};
@@ -19,7 +20,8 @@ use flux_ir::program::{Argument, Handler, Node, NodeId, Origin, Parameter, Progr
 use flux_source::NESTING_LIMIT;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// Binds what fits or is reached, and reports handlers that do not; as a note, what one leaves out or reaches.
+/// Binds handlers whose values fit or can be reached, and reports the others as errors. Notes report the values that a
+/// handler drops or reaches.
 pub fn bind_handlers(program: &mut Program, diagnostics: &mut Diagnostics) {
     program.handlers.iter().for_each(|handler| check_going_on(program, handler, diagnostics));
     let asked = failing(program);
@@ -29,7 +31,7 @@ pub fn bind_handlers(program: &mut Program, diagnostics: &mut Diagnostics) {
     let mut bound = vec![vec![]; program.handlers.len()];
     let mut wanted = Wanted::new();
     let mut unfit = BTreeSet::new();
-    // A handler comes before the nodes whose place it takes, so it is known what its own handlers reach.
+    // A handler comes before the nodes that it replaces, so the values that its own handlers reach are already known.
     let order = callees_first(program);
     check_depth(program, &order, &asked, diagnostics);
     for failing in order {
@@ -45,7 +47,7 @@ pub fn bind_handlers(program: &mut Program, diagnostics: &mut Diagnostics) {
                 let resume = match bind_outputs(handler, node, failed) {
                     Ok(resume) => resume,
                     Err(error) => {
-                        // The same mistake in the place of every node is told once.
+                        // A mistake that recurs for every replaced node is reported once.
                         if unfit.insert(*index) {
                             diagnostics.push(*error);
                         }
@@ -63,7 +65,8 @@ pub fn bind_handlers(program: &mut Program, diagnostics: &mut Diagnostics) {
     report_reached(program, &mut wanted, diagnostics);
 }
 
-/// Says what each application keeps for handlers, or which handler it cannot keep something for.
+/// Binds the values that each application keeps for handlers. A note names the values that a handler reaches. An error
+/// names a handler for which an application cannot keep a value.
 fn report_reached(program: &mut Program, wanted: &mut Wanted, diagnostics: &mut Diagnostics) {
     let mut lacking = HashMap::new();
     let unkept = keep(program, wanted);
@@ -99,8 +102,8 @@ fn report_reached(program: &mut Program, wanted: &mut Wanted, diagnostics: &mut 
     }
 }
 
-/// The handlers that take this kept value of a node, by their index, each with the node in whose place it takes it: of
-/// the node itself, or of a handler for which the value is kept on.
+/// Returns the handlers that take this kept value of a node: the index of each, and the node that it replaces. They
+/// handle failures of the node itself, or of a handler that keeps the value in turn.
 fn takers(program: &Program, node: NodeId, index: usize) -> Vec<(usize, NodeId)> {
     let (mut open, mut seen, mut found) = (vec![(node, index)], HashSet::new(), vec![]);
     while let Some((node, index)) = open.pop() {
@@ -121,7 +124,8 @@ fn takers(program: &Program, node: NodeId, index: usize) -> Vec<(usize, NodeId)>
     found
 }
 
-/// What names a value of a failing node with these inputs, or one that it could reach, which is noted as `reached`.
+/// Names a value of a failing node with these inputs, or a value that the node could reach. Adds a reached value to
+/// `reached`.
 fn value_of(wanted: &Parameter, inputs: &[Parameter], reached: &mut Vec<Parameter>) -> Argument {
     if let Some(index) = inputs.iter().position(|input| wanted.takes(input)) {
         return Argument::Input(index);
@@ -133,8 +137,8 @@ fn value_of(wanted: &Parameter, inputs: &[Parameter], reached: &mut Vec<Paramete
     }))
 }
 
-/// The nodes for whose failures each handler is asked; also the last of its path, whether or not anything comes that
-/// way: what it cannot take the place of is wrong.
+/// Returns the nodes, each with the handlers of its failures. The last node of a handler's path is included even if no
+/// flow takes that path: a handler that cannot replace it is an error.
 fn failing(program: &Program) -> BTreeMap<NodeId, BTreeSet<usize>> {
     let mut failing: BTreeMap<NodeId, BTreeSet<usize>> = BTreeMap::new();
     if program.handlers.is_empty() {
@@ -155,8 +159,8 @@ fn failing(program: &Program) -> BTreeMap<NodeId, BTreeSet<usize>> {
     failing
 }
 
-/// Reports handlers whose failures handle each other deeper than anything else may be nested: the code of each is in
-/// that of the one before.
+/// Reports handlers that handle each other's failures deeper than the nesting limit. The code of each handler is nested
+/// in the code of the one before.
 fn check_depth(
     program: &Program,
     order: &[NodeId],
@@ -179,7 +183,7 @@ fn check_depth(
     }
 }
 
-/// The values of the handler's inputs, where they fit, or can be reached as far as is known here.
+/// Binds the handler's inputs if they fit, or if they can be reached as far as is known here.
 fn bind_inputs(
     handler: &Handler,
     target: &Node,
@@ -210,7 +214,7 @@ fn bind_inputs(
     let mut bound = bound.into_iter();
     let mut bound: Vec<_> =
         parts.into_iter().filter_map(|part| part.map(Argument::Error).or_else(|| bound.next())).collect();
-    // What is known of the failure comes before a default.
+    // A fact of the failure takes precedence over a default.
     let with_defaults = target.inputs().iter().skip(target.required_inputs().len()).zip(target.defaults());
     bound.extend(with_defaults.map(|(input, default)| match ErrorPart::of(input) {
         Some(part) => Argument::Error(part),
@@ -219,8 +223,8 @@ fn bind_inputs(
     Some(bound)
 }
 
-/// For each input of a handler the part of the failure that it takes, and the other inputs. The code is the last input
-/// beside the text and the node; an `int error` before others is an input of the failed node.
+/// Returns the part of the failure that each input of a handler takes, and the other inputs. The code is the last input
+/// beside the text and the node. An `int error` before other inputs is an input of the failed node.
 fn split_inputs(inputs: &[Parameter]) -> (Vec<Option<ErrorPart>>, Vec<Parameter>) {
     let mut parts: Vec<_> = inputs.iter().map(ErrorPart::of).collect();
     let is_told = |part: &Option<ErrorPart>| matches!(part, Some(ErrorPart::Text | ErrorPart::Node));
@@ -253,8 +257,8 @@ fn mark_inputs(diagnostic: Diagnostic, target: &Node, failing: &Node) -> Diagnos
         .mark(failing.span, format!("`{}` takes ({})", failing.name, show(failing.inputs())))
 }
 
-/// The outputs of the handler with which the flow resumes; none where it gives nothing, or says itself that the flow
-/// goes on. What another gives must fit: the error says what does not.
+/// Returns the outputs of the handler with which the flow resumes. Returns none if the handler gives nothing, or if it
+/// says itself that the flow continues. Other outputs must fit, or there is an error.
 fn bind_outputs(handler: &Handler, target: &Node, failing: &Node) -> Result<Option<Vec<usize>>, Box<Diagnostic>> {
     if handler.target.goes_on() || target.outputs().is_empty() {
         return Ok(None);
@@ -284,7 +288,7 @@ fn mark_outputs(diagnostic: Diagnostic, failing: &Node) -> Diagnostic {
     diagnostic.mark(failing.span, format!("`{}` gives ({})", failing.name, show(failing.outputs())))
 }
 
-/// Reports a handler after which the flow would go on without the values that the failed node gives.
+/// Reports a handler after which the flow would continue without the outputs of the failed node.
 fn check_going_on(program: &Program, handler: &Handler, diagnostics: &mut Diagnostics) {
     if !handler.target.goes_on() {
         return;
@@ -317,12 +321,12 @@ mod tests {
     use flux_ir::text::{parse_program, print_program};
     use flux_ir::verify::{self, Stage};
 
-    /// What is said after `handle` in a program whose node `A` fails in a flow, and how many errors there were.
+    /// Returns the text after the `handle` line of a program whose node `A` fails in a flow, and the number of errors.
     fn bind(handler: &str, path: &str) -> (String, usize) {
         bind_to(handler, path, "node H")
     }
 
-    /// As [`bind`], where `target` handles the failure.
+    /// Like [`bind`], but `target` handles the failure.
     fn bind_to(handler: &str, path: &str, target: &str) -> (String, usize) {
         let text = format!(
             "program p\nnode A (int x, T *t) => (int to, bool b)\nnode H {handler}\nnode S (int x, T *t) => () {{\n\

@@ -1,10 +1,10 @@
-//! Lowers a program to its flow. Requires: acyclic, typed, checked, and every value bound. Establishes:
-//! [`flux_ir::flow`] of it, each step with its own constraints in the one order, and a failure block that holds the
-//! handler nearest to it. Values go where the program says: nothing here knows what would fit.
+//! Lowers a program to its flow. Requires: acyclic, typed, checked, and every value bound. Establishes: the
+//! [`flux_ir::flow`] of the program. Each step has its own constraints in the one order, and a failure block with the
+//! nearest handler. Values go to the places that the program names. This pass does not decide which values fit.
 //!
-//! Shared nodes become shared functions: the flow is linear in the program. Where a handler is for a path, a node is
-//! lowered once for each way of reaching it that its handlers tell apart ([`crate::analyses::walks`]); functions that
-//! come out the same are one.
+//! Shared nodes become shared functions, so the flow is linear in the program. If handlers are for paths, a node is
+//! lowered once for each way to reach it that its handlers distinguish ([`crate::analyses::walks`]). Equal functions
+//! are merged.
 
 use crate::analyses::containment::callees_first;
 use crate::analyses::handler_paths::Context;
@@ -20,8 +20,8 @@ use flux_ir::types::Type;
 use flux_source::{Span, deep};
 use std::collections::{HashMap, HashSet};
 
-/// The flow of `program`. O(size of the program · parameters · contexts); without handlers on paths there is one
-/// context.
+/// Returns the flow of `program`. O(size of the program · parameters · contexts). Without handlers on paths there is
+/// one context.
 pub fn lower_program(program: Program) -> Flow {
     let mut lowering = Lowering::new(&program);
     for node in callees_first(&program) {
@@ -36,30 +36,31 @@ pub fn lower_program(program: Program) -> Flow {
     Flow { program, functions, entries }
 }
 
-/// A value on its way through a chain: what the function calls it, and what it is.
+/// A value on its way through a chain: its operand in the function, and its type and name.
 type Value = (Operand, Parameter);
 
 struct Lowering<'a> {
     program: &'a Program,
     walks: Walks<'a>,
     functions: Arena<Function>,
-    /// The functions of abstract nodes and of parallel branches, by the name that the first of them has.
+    /// The functions of abstract nodes and of branches, by the name before it is made unique.
     alike: HashMap<String, Vec<FunctionId>>,
-    /// The function of an abstract node in whose flow a context holds.
+    /// The function of an abstract node, by the node and the context in which its flow begins.
     of: HashMap<(NodeId, Context), FunctionId>,
     names: HashSet<String>,
-    /// What the function of each node is called.
+    /// The name of the function of each node.
     node_names: HashMap<NodeId, String>,
 }
 
-/// The function that is being made.
+/// The function under construction.
 struct Current {
     role: Role,
     name: String,
-    /// What comes before the first step, and before the next.
+    /// The context before the first step.
     entered: Context,
+    /// The context before the next step.
     context: Context,
-    /// What the program's names for values stand for, so far along the chain that is being made.
+    /// The values that the program's names stand for, at this point of the chain under construction.
     values: HashMap<Argument, Value>,
     steps: u32,
     branches: u32,
@@ -74,19 +75,20 @@ impl<'a> Lowering<'a> {
         Self { program, walks: Walks::of(program), functions: Arena::default(), alike, of, names, node_names }
     }
 
-    /// The name of a node's function.
+    /// Returns the name of a node's function.
     fn function_name(&self, node: NodeId) -> String {
         self.node_names.get(&node).cloned().unwrap_or_default()
     }
 
-    /// A name that nothing else has.
+    /// Reserves a name that nothing else has, and returns it.
     fn fresh(&mut self, wanted: &str) -> String {
         let numbered = (2..).map(|number| format!("{wanted}_{number}"));
         let mut names = std::iter::once(wanted.to_owned()).chain(numbered);
         names.find(|name| self.names.insert(name.clone())).unwrap_or_default()
     }
 
-    /// Adds the function of an abstract node or of a branch, unless it came out the same in another context.
+    /// Adds the function of an abstract node or of a branch. If another context has an equal function, returns that
+    /// one.
     fn add(&mut self, entered: Context, mut function: Function) -> FunctionId {
         let alike = self.alike.entry(function.name.clone()).or_default();
         if let Some(known) = alike.iter().find(|id| self.functions[**id].body == function.body) {
@@ -103,7 +105,7 @@ impl<'a> Lowering<'a> {
         self.functions.add(function)
     }
 
-    /// Makes the function of an abstract node in whose flow `context` holds.
+    /// Makes the function of an abstract node whose flow begins in `context`.
     fn node(&mut self, id: NodeId, context: Context) {
         let node = &self.program.nodes[id];
         let mut current = Current::new(Role::Abstract(id), self.function_name(id), context);
@@ -182,7 +184,7 @@ impl<'a> Lowering<'a> {
         Block { steps: vec![], end: End::Dispatch { lines: lowered, unmatched: Some(0) } }
     }
 
-    /// A chain that ends its function.
+    /// Lowers a chain that ends its function.
     fn chain(&mut self, current: &mut Current, chain: &Chain, inputs: &[Parameter]) -> Block {
         deep(|| {
             let mut steps = vec![];
@@ -215,7 +217,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Applies a node; gives its outputs.
+    /// Lowers the application of a node, and returns the outputs.
     fn apply(&mut self, current: &mut Current, steps: &mut Vec<Step>, application: &Application) -> Vec<Value> {
         let node = &self.program.nodes[application.node];
         let constants = application.constants.iter().cloned().map(Operand::Constant);
@@ -227,8 +229,8 @@ impl<'a> Lowering<'a> {
         outputs_of(id, node.outputs())
     }
 
-    /// A call of a node, with what it holds and its handler, before which comes what follows it. Handlers may take what
-    /// is `kept` for them.
+    /// Makes a call of a node, with its constraints and its handler. Moves the context behind the node. Handlers may
+    /// take the values in `kept`.
     fn call(
         &mut self,
         current: &mut Current,
@@ -253,7 +255,7 @@ impl<'a> Lowering<'a> {
         step
     }
 
-    /// What happens when the step `failing`, a call of `node`, has failed and `handler` takes its place.
+    /// Makes the failure block of the step `failing`, a call of `node`. In it `handler` takes the place of the node.
     fn handle(
         &mut self,
         current: &mut Current,
@@ -269,8 +271,8 @@ impl<'a> Lowering<'a> {
         match handler.target.step() {
             None => Block { steps: vec![], end: otherwise },
             Some(HandlerStep::External(external)) => {
-                // The function gets what its node has, so that it sees what that has done. An abstract node passes its
-                // inputs on, so what it has is gone.
+                // The function gets the inputs as the failed node left them, so it sees the node's changes. An abstract
+                // node passes its inputs on and keeps none. So the function gets the inputs of the step.
                 let inputs = match failed_node.body.is_leaf() {
                     true => (0..failing.inputs.len()).map(|at| Operand::Changed(failing.id, at)).collect(),
                     false => failing.inputs.clone(),
@@ -302,7 +304,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Runs chains concurrently, each as a function of its own.
+    /// Lowers a parallel step: chains run concurrently, each as a function of its own.
     fn fork(&mut self, current: &mut Current, steps: &mut Vec<Step>, parallel: &Parallel) -> Vec<Value> {
         let copied = parallel.arguments.as_deref();
         let inputs = current.parameters(copied);
@@ -321,7 +323,8 @@ impl<'a> Lowering<'a> {
         outputs_of(id, &outputs)
     }
 
-    /// The function of a branch, or of the instances of an each step, that is given these values; and what it gives.
+    /// Makes the function of a branch, or of the instances of an each step. The function takes these values. Also
+    /// returns its outputs.
     fn branch(
         &mut self,
         current: &mut Current,
@@ -342,7 +345,7 @@ impl<'a> Lowering<'a> {
         (self.add(current.entered, function), given)
     }
 
-    /// Runs a chain for each element of a list, as a function of its own.
+    /// Lowers an each step: a chain runs for each element of a list, as a function of its own.
     fn each(
         &mut self,
         current: &mut Current,
@@ -357,7 +360,7 @@ impl<'a> Lowering<'a> {
         let mut inputs = taken.clone();
         inputs.iter_mut().take(1).for_each(|first| first.clone_from(element));
         let (function, given) = self.branch(current, "each", &each.chain, (&named, &inputs));
-        // The lists are made here, and may be too large.
+        // The current function makes the lists, and a list may be too large.
         current.may_fault = true;
         let is_handed_on = |at: usize| carried.iter().any(|one| one.0 == at);
         let gathered = |(at, one): (usize, &Parameter)| match is_handed_on(at) {
@@ -366,7 +369,7 @@ impl<'a> Lowering<'a> {
         };
         let outputs: Vec<_> = given.iter().enumerate().map(gathered).collect();
         let order = match &each.width {
-            // The element comes before what is copied.
+            // The element comes before the copied values.
             None => EachOrder::Loop(carried.iter().map(|(output, input)| (*output, input + 1)).collect()),
             Some(width) => EachOrder::AtOnce(width.clone()),
         };
@@ -379,7 +382,8 @@ impl<'a> Lowering<'a> {
         outputs_of(id, &outputs)
     }
 
-    /// What a node requires, in the one order (scope, name, key), equal ones merged at the stronger mode.
+    /// Returns the constraints that a node requires, in the one order (scope, name, key). Equal constraints are merged
+    /// at the stronger mode.
     fn acquisitions(&self, requirements: &[Requirement], inputs: &[Operand]) -> Vec<Acquisition> {
         let mut found: Vec<Acquisition> = vec![];
         for requirement in requirements {
@@ -411,19 +415,19 @@ impl Current {
         Self { role, name, entered, context: entered, values, steps: 0, branches: 0, may_fault: false }
     }
 
-    /// Begins a chain: of values there are the function's inputs.
+    /// Begins a chain. Its only values are the function's inputs.
     fn begin(&mut self, inputs: &[Parameter]) {
         let named = |(index, value)| (Argument::Input(index), value);
         self.values = inputs_of(inputs).into_iter().enumerate().map(named).collect();
     }
 
-    /// Adds what a step has made.
+    /// Adds the values that a step has made.
     fn add(&mut self, step: StepNumber, made: Vec<Value>) {
         let named = |(index, value)| (Argument::Output(step, index), value);
         self.values.extend(made.into_iter().enumerate().map(named));
     }
 
-    /// What the function calls these values. One that is not there is left out, which the verifier finds.
+    /// Returns the operands of these values. Omits an unknown value; the verifier reports it.
     fn operands(&self, arguments: Option<&[Argument]>) -> Vec<Operand> {
         let operand = |argument: &Argument| match argument {
             Argument::Constant(constant) => Some(Operand::Constant(constant.clone())),
@@ -432,13 +436,13 @@ impl Current {
         arguments.unwrap_or_default().iter().filter_map(operand).collect()
     }
 
-    /// What these values are.
+    /// Returns the types and names of these values.
     fn parameters(&self, arguments: Option<&[Argument]>) -> Vec<Parameter> {
         let values = arguments.unwrap_or_default().iter().filter_map(|argument| self.values.get(argument));
         values.map(|(_, parameter)| parameter.clone()).collect()
     }
 
-    /// The node whose function it is; for a source's functions there are no branches.
+    /// Returns the node of the function. The functions of a source have no branches, so they return a placeholder.
     fn node(&self) -> NodeId {
         match self.role {
             Role::Abstract(node) | Role::Branch(node) => node,
@@ -482,13 +486,13 @@ fn done(values: Vec<Operand>) -> End {
     End::Done { values, offset: 0 }
 }
 
-/// Whether something outside a node may throw where such values are made, copied or moved.
+/// Returns whether code outside a node may throw when such values are made, copied or moved.
 fn any_object(parameters: &[Parameter]) -> bool {
     parameters.iter().any(|parameter| !parameter.ty.is_scalar())
 }
 
-/// The parameters with names that differ, as members of a struct must: what parallel branches gave may have names in
-/// common. The first of a name keeps it, the others are numbered.
+/// Returns the parameters with distinct names, because members of a struct need them. The outputs of parallel branches
+/// may have names in common. The first of a name keeps it, the others are numbered.
 fn distinct(parameters: &[Parameter]) -> Vec<Parameter> {
     let mut taken: HashSet<String> = parameters.iter().map(|parameter| parameter.name.clone()).collect();
     let mut seen = HashSet::new();
@@ -512,8 +516,8 @@ fn outputs_of(step: StepId, parameters: &[Parameter]) -> Vec<Value> {
     parameters.iter().enumerate().map(|(index, parameter)| (Operand::Output(step, index), parameter.clone())).collect()
 }
 
-/// What the functions of nodes are called: as the nodes. A module's point becomes an underscore, and where another node
-/// is called that already, the module's steps aside.
+/// Returns the names of the functions of nodes: each is the name of its node. The point after a module becomes an
+/// underscore. If another node already has that name, the function of the module's node is numbered.
 fn function_names(program: &Program) -> HashMap<NodeId, String> {
     let (of_modules, own): (Vec<_>, Vec<_>) = program.nodes.iter().partition(|(_, node)| node.name.is_of_module());
     let mut taken: HashSet<String> = own.iter().map(|(_, node)| node.name.own().to_owned()).collect();

@@ -1,4 +1,4 @@
-//! Inputs that take a value by its name, `Send(socket: backend)`: which inputs can, and what is wrong where one cannot.
+//! Binds inputs that take a value by its name, `Send(socket: backend)`, and reports the inputs that cannot.
 
 use crate::analyses::fit::{show, show_one};
 use crate::analyses::visible_values::{Made, Missing, VisibleValues};
@@ -7,11 +7,11 @@ use flux_diagnostic::{Diagnostic, Diagnostics, nearest};
 use flux_ir::program::{Argument, Constant, NamedInput, NamedValue, Node, OptionId, Parameter, Program};
 use std::collections::HashSet;
 
-/// How many values a message shows that could be meant.
+/// A message shows at most this many candidate values.
 const SHOWN: usize = 4;
 
-/// Whether each named input is one of the node's that nothing else is bound to, neither a constant for the first
-/// `bound` nor another name; reports those that are not.
+/// Returns whether every named input is an input of the node and has no other binding. Constants bind the first `bound`
+/// inputs, and a name may occur only once. Reports the named inputs that fail.
 pub fn check(node: &Node, bound: usize, named: &[NamedInput], diagnostics: &mut Diagnostics) -> bool {
     let mut seen = HashSet::new();
     let mut sound = true;
@@ -44,9 +44,9 @@ fn twice(node: &Node, named: &NamedInput, why: &str) -> Diagnostic {
     error.mark(node.span, format!("takes ({})", show(node.inputs()))).help("leave one of them out")
 }
 
-/// What is along an edge but for the inputs that take something else, and the values that they take from it: the values
-/// with their positions in the whole list, and the inputs. Of the `inputs` that no constant by position is bound to,
-/// the edge may lead to those `taken`.
+/// Removes from an edge the inputs that are bound by name, and the given values that they take. Returns the positions
+/// of the remaining values in the whole list, these values, and the remaining inputs. `inputs` are the inputs that no
+/// positional constant is bound to. `taken` are those of them to which the edge may lead.
 pub fn without(
     named: &[NamedInput],
     given: &[Parameter],
@@ -67,20 +67,20 @@ fn input<'a>(inputs: &'a [Parameter], named: &NamedInput) -> Option<&'a Paramete
     inputs.iter().find(|input| input.name == named.input)
 }
 
-/// A node that is applied, with what its inputs are given by their names.
+/// An applied node, with its named inputs.
 pub struct Named<'a> {
     /// The program.
     pub program: &'a Program,
     /// The node.
     pub node: &'a Node,
-    /// How many of its first inputs are bound to constants.
+    /// The number of leading inputs that are bound to constants.
     pub bound: usize,
-    /// What others are given.
+    /// The inputs that are bound by name, with their values.
     pub named: &'a [NamedInput],
 }
 
-/// What the inputs are that no constant by position is bound to. Those that are neither named nor have a default take
-/// `others`, in order; none where one that is named has no value, which is reported.
+/// Binds the inputs that no positional constant is bound to. An input that is not named and has no default takes the
+/// next of `others`. Returns none if a named input has no value, and reports that.
 pub fn bind(
     given: &Named<'_>,
     others: Vec<Argument>,
@@ -113,7 +113,7 @@ pub fn bind(
     bound.into_iter().collect()
 }
 
-/// An error where a name is that of an option and of a value.
+/// Returns an error if a name is both an option and a value.
 fn option_or_value(
     program: &Program,
     named: &NamedInput,
@@ -121,7 +121,7 @@ fn option_or_value(
     values: &mut VisibleValues<'_>,
 ) -> Option<Diagnostic> {
     let option = &program.options[option];
-    // An element has the name of the input that takes it, which the author of the step did not choose.
+    // An element has the name of the input that takes it. The author of the step did not choose that name.
     let is_named = |made: &Made<'_>| !matches!(made.argument, Argument::Element(_));
     let value = values.latest(option.name.own()).filter(is_named)?;
     let headline = format!("`{}` is an option, and a value of the flow", option.name.own());
@@ -165,7 +165,7 @@ fn no_value(
         Missing::Taken(taker) if input.ty.is_move_only() => error(format!("`{taker}` took `{value}`"))
             .fact(format!("{:#} cannot be copied", input.ty))
             .help(format!("let `{taker}` give it back: `=> ({})`", show_one(input))),
-        // There is one that was made last.
+        // `find` takes the latest value, so it never returns `Two`.
         Missing::Taken(taker) | Missing::Two(Made { maker: taker, .. }, _) => {
             error(format!("`{taker}` took `{value}` and did not give it back"))
                 .fact("a step that takes a pointer may destroy what it points to")
