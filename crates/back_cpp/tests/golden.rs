@@ -109,6 +109,11 @@ fn readers_of_messages() {
 }
 
 #[test]
+fn messages_in_others_and_in_themselves() {
+    page("message_kinds");
+}
+
+#[test]
 fn messages_in_bodies() {
     page("message_values");
 }
