@@ -149,7 +149,7 @@ class Image(Outside):
 class Web(Outside):
     """The web server: small files, and listings of folders, which it makes anew for each request."""
 
-    source = "http.Next"
+    source = "http.Listen"
     FILES = {"small.html": 1_000, "page.html": 20_000}
     FOLDERS = (100, 300, 600)
 

@@ -9,7 +9,7 @@ option port : int = 6379;
 // How long a client may be silent; 0 is no limit.
 option timeout : duration = 0ms;
 
-source tcp.NextMessage(resp.command, timeout, timeout, 10s, 30s, "", port) => Serve;
+source tcp.Messages(port, resp.command, idle: timeout, first_byte: timeout) => Serve;
 
 Serve (flux::connection *connection, resp.command message) => ();
 Serve:[_, typed] = resp.Split -> Command;

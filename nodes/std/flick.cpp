@@ -121,6 +121,15 @@ void limit_flow(const limits &of)
     }
 }
 
+// What a source of messages serves at an address.
+const tcp::served &served_at(const limits &of, const flux::endpoint &at)
+{
+    const tcp::served *const known = tcp::served_at(at);
+    return known != nullptr ? *known
+                            : *tcp::serve_at(at, flux::first_given::with_input,
+                                             {of.idle, of.first_byte, of.message, of.request, of.unix_mode});
+}
+
 // What `next` gives of a channel: of those that instances make, or else by `accepted`.
 template <class Next, class Accepted>
 int next_of(const limits &of, const bound_channel &channel, flux::connection *&connection, instance &self, Next next,
@@ -140,8 +149,7 @@ int next_of(const limits &of, const bound_channel &channel, flux::connection *&c
             error = next(made_for(of, by, channel.number));
             limit_flow(of);
         } else {
-            error = accepted(tcp::message_limits{of.idle, of.first_byte, of.message, of.request},
-                             to.addresses.front().c_str());
+            error = accepted(served_at(of, to.addresses.front().c_str()));
         }
         if (error != 0) {
             return error;
@@ -161,11 +169,11 @@ int next_message(const limits &of, const bound_channel &channel, flux::connectio
                  flux::message_parse &into)
 {
     const auto next = [&](flux::connections &made) { return flux::take(made.next(into), connection); };
-    const auto accepted = [&](const tcp::message_limits &limits, const char *at) {
+    const auto accepted = [&](const tcp::served &from) {
         process &by = process::of(channel.process);
         early_end early(by, channel.number);
         flux::first_look *const first = by.judges(channel.number) ? &early : nullptr;
-        return tcp::next_message(at, limits, of.unix_mode, connection, into, nullptr, nullptr, first);
+        return tcp::next_message(from, connection, into, nullptr, nullptr, first);
     };
     return next_of(of, channel, connection, self, next, accepted);
 }
@@ -218,9 +226,7 @@ int NextBytes(NextBytes_in *in, NextBytes_out *out)
                     milliseconds(in->request_ms), in->unix_mode};
     const bound_channel channel{in->process, in->channel, in->binding, in->bindings};
     const auto next = [&](flux::connections &made) { return flux::take(made.next(), out->connection); };
-    const auto accepted = [&](const tcp::message_limits &limits, const char *at) {
-        return tcp::next_request(at, limits, of.unix_mode, out->connection);
-    };
+    const auto accepted = [&](const tcp::served &from) { return tcp::next_request(from, out->connection); };
     return next_of(of, channel, out->connection, out->self, next, accepted);
 }
 
@@ -237,7 +243,12 @@ int Join(Join_in *in, Join_out *out)
         const flux::endpoint at(to.addresses.front().c_str());
         std::vector<flux::connection *> clients;
         out->self.all = std::make_shared<run>(of);
-        const int error = tcp::next_peers(at, milliseconds(in->idle_ms), in->unix_mode, to.joined, clients);
+        const tcp::served *from = tcp::served_at(at);
+        if (from == nullptr) {
+            from = tcp::serve_at(at, flux::first_given::at_once,
+                                 {milliseconds(in->idle_ms), {}, {}, {}, in->unix_mode});
+        }
+        const int error = tcp::next_peers(*from, to.joined, clients);
         out->self.all->join(std::move(clients));
         return error;
     }

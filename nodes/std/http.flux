@@ -79,13 +79,14 @@ error service_unavailable = 503;
 error gateway_timeout = 504;
 
 // The next request of any connection, and its path: decoded, without `.` and `..`, with the slash at its beginning.
-// `OPTIONS *` is answered by the source, and CONNECT is refused.
-Listen (flux::endpoint at) => (http.request request, text path) replicable;
-Listen = Next(idle, first_byte, head, request, send, body, log, proxies, unix_mode, tls.certificate, tls.key, tls.at,
-  tls.ticket_key);
-Next (long idle_ms, long first_byte_ms, long head_ms, long request_ms, long send_ms, size_t body, const char *log,
-      const char *proxies, const char *unix_mode, const char *certificate, const char *key, const char *tls_at,
-      const char *ticket_key, flux::endpoint at) => (http.request request, text path) replicable;
+// `OPTIONS *` is answered by the source, and CONNECT is refused. The options above, and those of `std.tls`, hold for all
+// listeners. A source gives its own listener other limits: `source http.Listen(8080, body: 10M, idle: 5s) => Serve`.
+// `tls_at` is `--tls-at`. Sources on one address must state the same.
+Listen (flux::endpoint at, long idle = idle, long first_byte = first_byte, long head = head, long request = request,
+    long send = send, size_t body = body, const char *log = log, const char *proxies = proxies,
+    const char *unix_mode = unix_mode, const char *certificate = tls.certificate, const char *key = tls.key,
+    const char *ticket_key = tls.ticket_key, const char *tls_at = tls.at)
+  => (http.request request, text path) replicable;
 
 // Requests by their methods: `Serve:[http.get, _] = …`. The first is of HEAD too, which is answered in the same way.
 typedef get is_get pure;

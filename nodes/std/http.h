@@ -17,6 +17,7 @@ namespace http {
 
 struct response;
 class exchange;
+struct settings;
 
 /// What is known of a request after one look at its head.
 struct head_facts {
@@ -40,8 +41,8 @@ class request
 {
   public:
     request() = default;
-    request(flux::connection &on, http_message::request &&message);
-    request(std::shared_ptr<exchange> of, http_message::request &&message);
+    request(flux::connection &on, const settings &by, http_message::request &&message);
+    request(std::shared_ptr<exchange> of, const settings &by, http_message::request &&message);
 
     /// As it came: GET.
     std::string_view method() const noexcept { return facts_.method; }
@@ -61,7 +62,7 @@ class request
     bool is_head() const { return method() == "HEAD"; }
 
     /// What its client sends with it; null where that is nothing. The first pull sends `100 Continue` to a client that
-    /// waits for it. Fails with EMSGSIZE where it is larger than `--http-body`. Throws `std::bad_alloc`.
+    /// waits for it. Fails with EMSGSIZE where it is larger than its listener allows. Throws `std::bad_alloc`.
     std::shared_ptr<flux::body> body() const;
 
     /// Its connection, for nodes that speak another protocol on it from now on: nobody answers the request. Null where
@@ -78,9 +79,12 @@ class request
     /// Its stream; null where it is of HTTP/1.
     exchange *stream() const noexcept { return stream_.get(); }
     const head_facts &facts() const noexcept { return facts_; }
+    /// What its listener states, which stays.
+    const settings &by() const noexcept { return *by_; }
 
   private:
     flux::connection *on_ = nullptr;
+    const settings *by_ = nullptr;
     std::shared_ptr<exchange> stream_;
     http_message::request message_;
     head_facts facts_;
@@ -99,9 +103,9 @@ bool is_post(const request &one);
 bool is_put(const request &one);
 bool is_deletion(const request &one);
 
-int Next(long idle_ms, long first_byte_ms, long head_ms, long request_ms, long send_ms, std::size_t body,
-         const char *log, const char *proxies, const char *unix_mode, const char *certificate, const char *key,
-         const char *tls_at, const char *ticket_key, const flux::endpoint &at, request &next, std::string &path);
+int Listen(const flux::endpoint &at, long idle_ms, long first_byte_ms, long head_ms, long request_ms, long send_ms,
+           std::size_t body, const char *log, const char *proxies, const char *unix_mode, const char *certificate,
+           const char *key, const char *ticket_key, const char *tls_at, request &next, std::string &path);
 void Method(const request &of, std::string &method);
 void Host(const request &of, std::string &host);
 void Field(const char *name, const request &of, std::string &value);

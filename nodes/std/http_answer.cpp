@@ -60,7 +60,7 @@ string_view answer::end_head()
 int answer::send(string_view content)
 {
     const string_view sent = to_.is_head() || !has_content(status_) ? string_view() : content;
-    const int error = on_->send(end_head(), sent, send_deadline());
+    const int error = on_->send(end_head(), sent, to_.by().send_deadline());
     return error != 0 ? error : let_go(sent.size());
 }
 
@@ -115,7 +115,7 @@ int answer::send_pieces(flux::body &content, bool is_chunked, std::uint64_t &sen
 
 int answer::let_go(std::uint64_t bytes)
 {
-    log_where_wanted(to_, status_, bytes);
+    log_answer(to_, status_, bytes);
     using after = exchange::after;
     return on_->let_go(keeps_ ? after::kept
                        : is_cut_short_ || to_.facts().keeps ? after::closed_softly

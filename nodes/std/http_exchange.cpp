@@ -57,6 +57,7 @@ exchange *exchange_of(const request &one)
 void connection_exchange::given(const request &one) noexcept
 {
     on_ = one.connection();
+    by_ = &one.by();
 }
 
 void connection_exchange::refuse(int status)
@@ -90,13 +91,13 @@ int connection_exchange::send(string_view head, string_view content, flux::momen
 int connection_exchange::send(string_view head, const files::file &file, const range &part)
 {
     if (file.is_in_memory()) {
-        return send(head, file.content().substr(part.begin, part.size), send_deadline());
+        return send(head, file.content().substr(part.begin, part.size), by_->send_deadline());
     }
     constexpr std::size_t piece = std::size_t{256} << 10;
     for (std::size_t sent = 0; sent < part.size;) {
         const std::size_t count = std::min(piece, part.size - sent);
         const flux::file_part next = file.part(part.begin + sent, count);
-        const int error = flux::take(on_->send_file(head, next, send_deadline_from_now()));
+        const int error = flux::take(on_->send_file(head, next, by_->send_deadline_from_now()));
         if (error != 0) {
             return error;
         }
@@ -108,7 +109,7 @@ int connection_exchange::send(string_view head, const files::file &file, const r
 
 int connection_exchange::send_head(string_view head)
 {
-    return flux::take(on_->send(head, send_deadline()));
+    return flux::take(on_->send(head, by_->send_deadline()));
 }
 
 int connection_exchange::send_piece(string_view piece, bool is_chunked)
@@ -118,12 +119,12 @@ int connection_exchange::send_piece(string_view piece, bool is_chunked)
     iovec parts[] = {{line, static_cast<std::size_t>(line_size)},
                      {const_cast<char *>(piece.data()), piece.size()},
                      {const_cast<char *>("\r\n"), is_chunked ? 2U : 0U}};
-    return flux::take(on_->send(parts, send_deadline_from_now()));
+    return flux::take(on_->send(parts, by_->send_deadline_from_now()));
 }
 
 int connection_exchange::send_end(bool is_chunked)
 {
-    return is_chunked ? flux::take(on_->send("0\r\n\r\n", send_deadline())) : 0;
+    return is_chunked ? flux::take(on_->send("0\r\n\r\n", by_->send_deadline())) : 0;
 }
 
 void connection_exchange::break_off() noexcept

@@ -14,6 +14,7 @@
 namespace http {
 
 class request;
+struct settings;
 
 /// From where a flow has its request to where its answer is sent. Where the flow ends before anybody has answered, this
 /// does. What sends gives 0 or an error; after one the client has got less than was promised, and is told by that its
@@ -100,6 +101,7 @@ class connection_exchange final : public exchange
     void fail() noexcept override;
 
     flux::connection *on_ = nullptr;
+    const settings *by_ = nullptr;
 };
 
 /// Of this request; null where its flow has its connection no more.

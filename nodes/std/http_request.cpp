@@ -26,8 +26,7 @@ class request_body final : public flux::body
 {
   public:
     explicit request_body(const request &of)
-        : of_(of), stream_(of.message().stream()), is_limited_(all_settings().body != 0),
-          left_(all_settings().body)
+        : of_(of), stream_(of.message().stream()), is_limited_(of.by().body != 0), left_(of.by().body)
     {
     }
 
@@ -62,7 +61,7 @@ class request_body final : public flux::body
 };
 
 /// One look at all fields.
-head_facts facts_of(const http_message::request &message)
+head_facts facts_of(const http_message::request &message, std::size_t most_content)
 {
     const http_message::request_head head = message.head();
     head_facts facts;
@@ -98,8 +97,7 @@ head_facts facts_of(const http_message::request &message)
         return false;
     });
     facts.keeps = !closes && (facts.keeps || keeps);
-    const std::size_t most = all_settings().body;
-    if (most != 0 && head.length() > most && facts.refused == 0) {
+    if (most_content != 0 && head.length() > most_content && facts.refused == 0) {
         facts.refused = 413;
     }
     return facts;
@@ -107,13 +105,13 @@ head_facts facts_of(const http_message::request &message)
 
 } // namespace
 
-request::request(flux::connection &on, http_message::request &&message)
-    : on_(&on), message_(std::move(message)), facts_(facts_of(message_))
+request::request(flux::connection &on, const settings &by, http_message::request &&message)
+    : on_(&on), by_(&by), message_(std::move(message)), facts_(facts_of(message_, by.body))
 {
 }
 
-request::request(std::shared_ptr<exchange> of, http_message::request &&message)
-    : stream_(std::move(of)), message_(std::move(message)), facts_(facts_of(message_))
+request::request(std::shared_ptr<exchange> of, const settings &by, http_message::request &&message)
+    : by_(&by), stream_(std::move(of)), message_(std::move(message)), facts_(facts_of(message_, by.body))
 {
 }
 

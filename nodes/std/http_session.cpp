@@ -36,8 +36,8 @@ bool allowance::spend() noexcept
     return left_ >= 0;
 }
 
-session::session(flux::connection &on, flux::stream &through, std::deque<request> &requests)
-    : on_(on), through_(through), requests_(requests), resets_(200, 20), others_(1000, 100)
+session::session(flux::connection &on, const settings &by, flux::stream &through, std::deque<request> &requests)
+    : on_(on), by_(by), through_(through), requests_(requests), resets_(200, 20), others_(1000, 100)
 {
     frames_ = frames::open(*this);
 }
@@ -323,7 +323,7 @@ void session::finish(stream &own, alone &held) noexcept
         write_at_once();
         const bool is_last = is_left_ && !is_used();
         if (has_output() && !others_wait(own) && is_last) {
-            write(own, held, send_deadline_from_now());
+            write(own, held, by_.send_deadline_from_now());
         }
     }
     if (is_left_ && !is_reading_) {

@@ -66,7 +66,7 @@ class session final : public flux::multiplexer, public std::enable_shared_from_t
     using alone = std::unique_lock<std::mutex>;
 
     /// Over this stream of the connection. Requests go into the queue. Throws `std::bad_alloc`.
-    session(flux::connection &on, flux::stream &through, std::deque<request> &requests);
+    session(flux::connection &on, const settings &by, flux::stream &through, std::deque<request> &requests);
     ~session() override;
 
     /// The first bytes have come.
@@ -102,6 +102,7 @@ class session final : public flux::multiplexer, public std::enable_shared_from_t
     void close(std::int32_t id, stream &one) noexcept;
 
     flux::connection &on_;
+    const settings &by_;
     flux::stream &through_;
     std::deque<request> &requests_;
     mutable std::mutex lock_;

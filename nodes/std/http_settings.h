@@ -1,10 +1,12 @@
-// What holds for all requests of a process, and its access log.
+// What a source states for its listener: it holds for all connections and requests there. And the access log.
 #pragma once
 
 #include "http.flux.h"
 
 #include "tcp.h"
 #include "tls.h"
+
+#include "flux/moment.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -14,35 +16,26 @@
 
 namespace http {
 
-/// What the options say.
+/// The inputs of `Listen`.
 struct settings {
-    tcp::message_limits limits;
+    tcp::listener_settings of_connections;
     std::chrono::milliseconds send;
     std::size_t body;
     enum class log_kind : unsigned char { none, common, json } log;
     std::vector<std::string> proxies;
-    std::string unix_mode;
-    tls::settings security;
+
+    bool logs() const noexcept { return log != log_kind::none; }
+
+    /// Until when a client may take what is sent to it from now on; by a recent time, or by the current one.
+    flux::moment send_deadline() const;
+    flux::moment send_deadline_from_now() const;
 };
-
-/// Those of the first call, for all later ones.
-const settings &settings_of(settings &&given);
-
-/// What `settings_of` has been given.
-const settings &all_settings() noexcept;
-
-/// What `--http-log` says.
-settings::log_kind log_kind_of(std::string_view name);
 
 /// The address of its client; of one behind proxies that are believed what they say of it.
 std::string client_of(const request &one);
 
-/// A line of the access log; of what is no request where `one` is null. Throws `std::bad_alloc`.
-void log_answer(const std::string &client, const request *one, int status, std::uint64_t bytes);
-void log_where_wanted(const request &one, int status, std::uint64_t bytes);
-
-/// Until when a client may take what is sent to it from now on; by a recent time, or by the current one.
-flux::moment send_deadline();
-flux::moment send_deadline_from_now();
+/// A line of the access log, if there is one; of what is no request where `one` is null. Throws `std::bad_alloc`.
+void log_answer(const settings &by, const std::string &client, const request *one, int status, std::uint64_t bytes);
+void log_answer(const request &one, int status, std::uint64_t bytes);
 
 } // namespace http

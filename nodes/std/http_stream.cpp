@@ -126,7 +126,7 @@ void stream::read_request()
     }
     parse.bytes = parse.ahead() == nullptr ? flux::message_bytes::copy_of(bytes)
                                            : flux::message_bytes::with_stream(bytes, shared_from_this());
-    of_->requests_.emplace_back(shared_from_this(), parse.message());
+    of_->requests_.emplace_back(shared_from_this(), of_->by_, parse.message());
     for (std::string *const done : {&method_, &path_, &authority_, &fields_, &cookie_}) {
         std::string().swap(*done);
     }
@@ -306,7 +306,7 @@ int stream::send(string_view head, string_view content, flux::moment deadline)
 int stream::send(string_view head, const files::file &file, const range &part)
 {
     if (file.is_in_memory()) {
-        return send(head, file.content().substr(part.begin, part.size), send_deadline());
+        return send(head, file.content().substr(part.begin, part.size), of_->by_.send_deadline());
     }
     int error = send_head(head);
     std::vector<char> piece(std::min(part.size, std::size_t{64} << 10));
@@ -337,13 +337,13 @@ int stream::send_head(string_view head)
 int stream::send_piece(string_view piece, bool)
 {
     alone held(of_->lock_);
-    return is_closed_ ? ECONNRESET : send_rest(piece, false, held, send_deadline_from_now());
+    return is_closed_ ? ECONNRESET : send_rest(piece, false, held, of_->by_.send_deadline_from_now());
 }
 
 int stream::send_end(bool)
 {
     alone held(of_->lock_);
-    return is_closed_ ? ECONNRESET : send_rest({}, true, held, send_deadline_from_now());
+    return is_closed_ ? ECONNRESET : send_rest({}, true, held, of_->by_.send_deadline_from_now());
 }
 
 int stream::send_continue(flux::moment)

@@ -50,160 +50,177 @@ void let_in(const flux::endpoint &at, const flux::address &local, std::string_vi
     }
 }
 
+// What listens there, and what its sources state.
+struct opened {
+    std::unique_ptr<flux::listener> listener;
+    std::vector<std::string> settings;
+};
+
+// Sources that listen on one address share its connections, so all of these have the same limits.
+void must_be_same(const flux::endpoint &at, const std::vector<std::string> &known, const std::vector<std::string> &own)
+{
+    const auto [one, other] = std::ranges::mismatch(known, own);
+    if (one == known.end() && other == own.end()) {
+        return;
+    }
+    const std::string first = one == known.end() ? "nothing more" : *one;
+    const std::string second = other == own.end() ? "nothing more" : *other;
+    give_up(at, ("two sources listen there, and state different settings: `" + first + "` and `" + second +
+                 "`; give both the same, or another address")
+                    .c_str());
+}
+
 // What listens there, which is opened by the first source that asks for it.
-flux::listener &listener_at(const flux::endpoint &at, const char *unix_mode)
+flux::listener &listener_at(const flux::endpoint &at, flux::first_given first, const listener_settings &by)
 {
     static std::mutex opening;
     // They end with the server, which may be gone when the statics of the process are destroyed.
-    static auto &listeners = *new std::map<std::string, std::unique_ptr<flux::listener>>;
+    static auto &listeners = *new std::map<std::string, opened>;
     const std::optional<flux::address> address = at.at();
     if (!address) {
         give_up(at, "it is to be a port from 0 to 65535, HOST:PORT in numbers, or unix:PATH");
     }
+    std::vector<std::string> settings = by.lines();
+    settings.emplace_back(first == flux::first_given::at_once ? "connections at once" : "connections with input");
     const std::lock_guard<std::mutex> alone(opening);
-    std::unique_ptr<flux::listener> &known = listeners[address->text()];
-    if (known == nullptr) {
-        auto opened = flux::running_io().listen(*address);
-        if (!opened.has_value()) {
-            give_up(at, std::strerror(opened.error()));
-        }
-        if (listeners.size() == 1) {
-            flux::server_io::current()->when_ended([] { listeners.clear(); });
-        }
-        known = *std::move(opened);
-        const flux::address local = known->local();
-        if (local.storage.ss_family == AF_UNIX && *unix_mode != '\0') {
-            let_in(at, local, unix_mode);
-        }
-        flux::log_line("listening on %s", local.text().c_str());
+    opened &known = listeners[address->text()];
+    if (known.listener != nullptr) {
+        must_be_same(at, known.settings, settings);
+        return *known.listener;
     }
-    return *known;
+    auto listener = flux::running_io().listen(*address);
+    if (!listener.has_value()) {
+        give_up(at, std::strerror(listener.error()));
+    }
+    if (listeners.size() == 1) {
+        flux::server_io::current()->when_ended([] { listeners.clear(); });
+    }
+    known = {*std::move(listener), std::move(settings)};
+    const flux::address local = known.listener->local();
+    if (local.storage.ss_family == AF_UNIX && !by.unix_mode.empty()) {
+        let_in(at, local, by.unix_mode);
+    }
+    flux::log_line("listening on %s", local.text().c_str());
+    return *known.listener;
 }
 
-/// Connections of one source, or of one instance of it.
-struct served {
-    flux::endpoint at;
-    std::shared_ptr<flux::connections> all;
-};
-
-// Once for each of them: out of the way of all later calls.
-[[gnu::noinline]] flux::connections &serve_at(const flux::endpoint &at, const char *unix_mode, flux::first_given first,
-                                              flux::silence_limits limits, layer_of layer)
+// When what has begun by then has had so much time.
+flux::moment end_of(flux::moment begin, milliseconds limit)
 {
-    flux::stream_layer *const below = layer == nullptr ? nullptr : layer(at);
-    flux::source &by = flux::running_flow->from();
-    flux::listener &listener = listener_at(at, unix_mode);
-    const auto opened = std::make_shared<flux::connections>(flux::running_io(), listener, first, limits, below);
-    by.state<std::vector<served>>().push_back({at, opened});
-    by.when_stopped([opened] { opened->end(); });
-    return *opened;
+    return limit.count() == 0 ? flux::never : begin + limit;
 }
 
-// Those that the source has there; null at its first call.
-flux::connections *served_at(const flux::endpoint &at)
+// As the calling source serves the address; null where it is none. Out of the way of all later calls.
+[[gnu::noinline]] const served *begin_at(const flux::endpoint &at, flux::first_given first, long idle_ms,
+                                         long first_byte_ms, long message_ms, long request_ms, const char *unix_mode)
 {
+    return serve_at(at, first,
+                    {milliseconds(idle_ms), milliseconds(first_byte_ms), milliseconds(message_ms),
+                     milliseconds(request_ms), unix_mode});
+}
+
+} // namespace
+
+std::vector<std::string> listener_settings::lines() const
+{
+    const auto line = [](const char *name, milliseconds time) {
+        return std::string(name) + ": " + std::to_string(time.count()) + "ms";
+    };
+    std::vector<std::string> all = others;
+    for (std::string each : {line("idle", idle), line("first_byte", first_byte), line("message", message),
+                             line("request", request), "unix_mode: " + unix_mode}) {
+        all.push_back(std::move(each));
+    }
+    return all;
+}
+
+const served *served_at(const flux::endpoint &at)
+{
+    if (flux::running_flow->in_progress()) {
+        return nullptr;
+    }
     for (const served &each : flux::running_flow->from().state<std::vector<served>>()) {
         if (each.at == at) {
-            return each.all.get();
+            return &each;
         }
     }
     return nullptr;
 }
 
-// The same; of connections that are given as soon as they are there.
-flux::connections &peers_at(const flux::endpoint &at, milliseconds idle, const char *unix_mode, layer_of layer)
-{
-    flux::connections *const known = served_at(at);
-    return known != nullptr ? *known
-                            : serve_at(at, unix_mode, flux::first_given::at_once, {idle, milliseconds(0)}, layer);
-}
-
-// When what has begun by then has had so much time.
-flux::moment end_of(flux::moment begin, long limit_ms)
-{
-    return limit_ms == 0 ? flux::never : begin + milliseconds(limit_ms);
-}
-
-} // namespace
-
-int next_request(const flux::endpoint &at, const message_limits &limits, const char *unix_mode,
-                 flux::connection *&connection)
+const served *serve_at(const flux::endpoint &at, flux::first_given first, const listener_settings &by)
 {
     if (flux::running_flow->in_progress()) {
-        return EPERM;
+        return nullptr;
     }
-    flux::connections *all = served_at(at);
-    if (all == nullptr) {
-        const flux::silence_limits silence{limits.idle, limits.first_byte, limits.message};
-        all = &serve_at(at, unix_mode, flux::first_given::with_input, silence, limits.layer);
-    }
-    if (const int error = flux::take(all->next(), connection); error != 0) {
+    flux::listener &listener = listener_at(at, first, by);
+    flux::source &source = flux::running_flow->from();
+    const flux::silence_limits silence{by.idle, by.first_byte, by.message};
+    const auto all = std::make_shared<flux::connections>(flux::running_io(), listener, first, silence, by.layer);
+    auto &known = source.state<std::vector<served>>();
+    known.push_back({at, by.idle, by.request, all});
+    source.when_stopped([all] { all->end(); });
+    return &known.back();
+}
+
+int next_request(const served &from, flux::connection *&connection)
+{
+    if (const int error = flux::take(from.all->next(), connection); error != 0) {
         return error;
     }
     // What it has asked had come by the last look.
-    flux::running_flow->set_deadline(end_of(flux::running_io().last_look(), limits.request.count()));
+    flux::running_flow->set_deadline(end_of(flux::running_io().last_look(), from.request));
     return 0;
 }
 
-int NextRequest(NextRequest_in *in, NextRequest_out *out)
+int Listen(Listen_in *in, Listen_out *out)
 {
-    const message_limits limits{milliseconds(in->idle_ms), milliseconds(in->first_byte_ms),
-                                milliseconds(in->message_ms), milliseconds(in->request_ms)};
-    return next_request(in->at, limits, in->unix_mode, out->connection);
+    const served *from = served_at(in->at);
+    if (from == nullptr) {
+        from = begin_at(in->at, flux::first_given::with_input, in->idle, in->first_byte, in->message, in->request,
+                        in->unix_mode);
+    }
+    return from == nullptr ? EPERM : next_request(*from, out->connection);
 }
 
-int next_message(const flux::endpoint &at, const message_limits &limits, const char *unix_mode,
-                 flux::connection *&connection, flux::message_parse &into, flux::last_words *told,
+int next_message(const served &from, flux::connection *&connection, flux::message_parse &into, flux::last_words *told,
                  flux::other_protocol *other, flux::first_look *first)
 {
-    if (flux::running_flow->in_progress()) {
-        return EPERM;
-    }
-    flux::connections *all = served_at(at);
-    if (all == nullptr) {
-        const flux::silence_limits silence{limits.idle, limits.first_byte, limits.message};
-        all = &serve_at(at, unix_mode, flux::first_given::with_input, silence, limits.layer);
-    }
-    if (const int error = flux::take(all->next(into, told, other, first), connection); error != 0) {
+    if (const int error = flux::take(from.all->next(into, told, other, first), connection); error != 0) {
         return error;
     }
     if (connection != nullptr) {
-        flux::running_flow->set_deadline(end_of(flux::running_io().last_look(), limits.request.count()));
+        flux::running_flow->set_deadline(end_of(flux::running_io().last_look(), from.request));
     }
     return 0;
 }
 
-int next_peer(const flux::endpoint &at, milliseconds idle, const char *unix_mode, flux::connection *&connection,
-              layer_of layer)
+int next_peer(const served &from, flux::connection *&connection)
 {
-    if (flux::running_flow->in_progress()) {
-        return EPERM;
-    }
-    if (const int error = flux::take(peers_at(at, idle, unix_mode, layer).next(), connection); error != 0) {
+    if (const int error = flux::take(from.all->next(), connection); error != 0) {
         return error;
     }
-    connection->limit_waits(idle);
+    connection->limit_waits(from.idle);
     return 0;
 }
 
-int next_peers(const flux::endpoint &at, milliseconds idle, const char *unix_mode, std::size_t count,
-               std::vector<flux::connection *> &group)
+int next_peers(const served &from, std::size_t count, std::vector<flux::connection *> &group)
 {
-    if (flux::running_flow->in_progress()) {
-        return EPERM;
-    }
-    if (const int error = flux::take(peers_at(at, idle, unix_mode, nullptr).next_group(count, group)); error != 0) {
+    if (const int error = flux::take(from.all->next_group(count, group)); error != 0) {
         return error;
     }
     for (flux::connection *const each : group) {
-        each->limit_waits(idle);
+        each->limit_waits(from.idle);
     }
     return 0;
 }
 
-int NextPeer(NextPeer_in *in, NextPeer_out *out)
+int Accept(Accept_in *in, Accept_out *out)
 {
-    return next_peer(in->at, milliseconds(in->idle_ms), in->unix_mode, out->connection);
+    const served *from = served_at(in->at);
+    if (from == nullptr) {
+        from = begin_at(in->at, flux::first_given::at_once, in->idle, 0, 0, 0, in->unix_mode);
+    }
+    return from == nullptr ? EPERM : next_peer(*from, out->connection);
 }
 
 int Open(Open_in *in, Open_out *out)
@@ -213,7 +230,7 @@ int Open(Open_in *in, Open_out *out)
         return EADDRNOTAVAIL;
     }
     out->client = in->client;
-    return flux::take(flux::connect(*to, end_of(flux::running_io().now(), in->limit_ms)), out->server);
+    return flux::take(flux::connect(*to, end_of(flux::running_io().now(), milliseconds(in->limit_ms))), out->server);
 }
 
 int Read(Read_in *in, Read_out *out)

@@ -6,9 +6,12 @@
 //
 // A server listens on a port of all IPv6 and IPv4 addresses, `Listen(8080)`, or on one address or Unix socket:
 // `Listen("127.0.0.1:8080")`, `Listen("[::1]:8080")`, `Listen("unix:/run/x.sock")`. Port 0 is any free port. The socket
-// is opened by the first call of a source for it, and the server logs `flux: listening on [::]:8080`. Several sources
-// may listen on one address; they share its connections. The file of a Unix socket on which no process listens any more
-// is replaced.
+// is opened by the first call of a source for it, and the server logs `flux: listening on [::]:8080`. The file of a Unix
+// socket on which no process listens any more is replaced.
+//
+// The options are the limits of all listeners. A source gives its own listener other ones: `tcp.Listen(8080, idle: 5s)`.
+// Several sources may listen on one address; they share its connections. All of them must state the same limits, or the
+// server does not start.
 //
 // Errors: EBADF if the connection is a null pointer, or is not owned by the flow; ETIMEDOUT if a wait takes too long;
 // ECANCELED if the flow is cancelled. Other errors come from the system: ECONNRESET and EPIPE if the other side has
@@ -41,24 +44,21 @@ option unix_mode : string = "";
 
 // A connection that has something to read, or whose other side has ended it: a new one, or one that a flow has given
 // back. If the server cannot listen on the address, it logs that and ends.
-Listen (flux::endpoint at) => (flux::connection *connection) replicable;
-Listen = NextRequest(idle, first_byte, message, request, unix_mode);
-NextRequest (long idle_ms, long first_byte_ms, long message_ms, long request_ms, const char *unix_mode, flux::endpoint at) => (flux::connection *connection) replicable;
+Listen (flux::endpoint at, long idle = idle, long first_byte = first_byte, long message = message,
+    long request = request, const char *unix_mode = unix_mode) => (flux::connection *connection) replicable;
 
 // Like `Listen`, but gives a new connection at once, and without a time limit for its flow: for protocols in which the
 // server speaks first, and for long-lived connections.
-Accept (flux::endpoint at) => (flux::connection *connection) replicable;
-Accept = NextPeer(idle, unix_mode);
-NextPeer (long idle_ms, const char *unix_mode, flux::endpoint at) => (flux::connection *connection) replicable;
+Accept (flux::endpoint at, long idle = idle, const char *unix_mode = unix_mode)
+  => (flux::connection *connection) replicable;
 
 // The next message of type `M` of any connection, with that connection: `source tcp.Messages(port, memcached.command) =>
 // Serve;`. A client that has sent a part of a message costs no flow. Messages that a client sends without waiting for
 // replies are given one after the other, each when the flow of the one before has returned the connection (`Reply`,
 // `Return`). Bytes that are no message end the connection; they are logged, and counted as a failure with EBADMSG. A
 // message that ends too early is counted with ECONNRESET, one that takes too long with ETIMEDOUT.
-Messages (flux::endpoint at, type M) => (flux::connection *connection, M message) replicable;
-Messages = NextMessage(M, idle, first_byte, message, request, unix_mode);
-NextMessage (type M, long idle_ms, long first_byte_ms, long message_ms, long request_ms, const char *unix_mode, flux::endpoint at)
+Messages (flux::endpoint at, type M, long idle = idle, long first_byte = first_byte, long message = message,
+    long request = request, const char *unix_mode = unix_mode)
   => (flux::connection *connection, M message) replicable;
 
 // Connects to a server at a numeric address: `127.0.0.1:80`, `[::1]:80` or `unix:/run/x.sock`. The connection of the

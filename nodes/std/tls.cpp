@@ -336,12 +336,8 @@ class layers
 
     flux::stream_layer &of(const settings &as)
     {
-        std::string name;
-        for (const std::string &each : as.protocols) {
-            name += each + ",";
-        }
         const std::lock_guard alone(lock_);
-        std::unique_ptr<secure_layer> &known = by_protocols_[name];
+        std::unique_ptr<secure_layer> &known = by_settings_[as.lines()];
         if (known == nullptr) {
             known = std::make_unique<secure_layer>(as);
             watch(*known);
@@ -359,7 +355,7 @@ class layers
     static inline std::atomic<int> bell_{-1};
 
     std::mutex lock_;
-    std::map<std::string, std::unique_ptr<secure_layer>> by_protocols_;
+    std::map<std::vector<std::string>, std::unique_ptr<secure_layer>> by_settings_;
     int changes_ = -1;
 };
 
@@ -414,7 +410,7 @@ void layers::wait_for_changes()
         while (::read(changes_, events, sizeof events) > 0) {
         }
         const std::lock_guard alone(lock_);
-        for (const auto &each : by_protocols_) {
+        for (const auto &each : by_settings_) {
             try {
                 each.second->renew(is_asked);
             } catch (const std::bad_alloc &) {
@@ -424,22 +420,17 @@ void layers::wait_for_changes()
     }
 }
 
-settings raw(const char *certificate, const char *key, const char *ticket_key)
+/// What such a source serves, over TLS.
+[[gnu::noinline]] const tcp::served *serve(const flux::endpoint &at, flux::first_given first,
+                                           tcp::listener_settings by, const settings &as)
 {
-    return {certificate, key, {}, ticket_key, {}};
-}
-
-/// What the sources of this module speak; all have the same files.
-std::atomic<const settings *> of_nodes{nullptr};
-
-flux::stream_layer *layer_of_nodes(const flux::endpoint &at)
-{
-    const settings &as = *of_nodes.load(std::memory_order_acquire);
     if (as.certificate.empty()) {
         flux::cannot_serve("TLS cannot be spoken at " + at.text() +
                            ": say --tls-certificate=FILE, and --tls-key=FILE");
     }
-    return layer_at(at, as);
+    by.layer = layer_at(at, as);
+    by.others = as.lines();
+    return tcp::serve_at(at, first, by);
 }
 
 } // namespace
@@ -454,29 +445,44 @@ flux::stream_layer *layer_at(const flux::endpoint &at, const settings &as)
     return as.certificate.empty() || !is_here ? nullptr : &layers::all().of(as);
 }
 
-int NextRequest(const char *certificate, const char *key, const char *ticket_key, long idle_ms, long first_byte_ms,
-                long message_ms, long request_ms, const char *unix_mode, const flux::endpoint &at,
-                flux::connection *&connection)
+std::vector<std::string> settings::lines() const
 {
-    if (flux::running_flow->in_progress()) {
-        return EPERM;
+    std::string all;
+    for (const std::string &each : protocols) {
+        all += (all.empty() ? "" : " ") + each;
     }
-    static const settings own = raw(certificate, key, ticket_key);
-    of_nodes.store(&own, std::memory_order_release);
-    const tcp::message_limits limits{milliseconds(idle_ms), milliseconds(first_byte_ms), milliseconds(message_ms),
-                                     milliseconds(request_ms), layer_of_nodes};
-    return tcp::next_request(at, limits, unix_mode, connection);
+    return {"certificate: " + certificate, "key: " + key, "ticket_key: " + ticket_key, "protocols: " + all};
 }
 
-int NextPeer(const char *certificate, const char *key, const char *ticket_key, long idle_ms, const char *unix_mode,
-             const flux::endpoint &at, flux::connection *&connection)
+int Listen(const flux::endpoint &at, long idle_ms, long first_byte_ms, long message_ms, long request_ms,
+           const char *unix_mode, const char *certificate, const char *key, const char *ticket_key,
+           flux::connection *&connection)
 {
     if (flux::running_flow->in_progress()) {
         return EPERM;
     }
-    static const settings own = raw(certificate, key, ticket_key);
-    of_nodes.store(&own, std::memory_order_release);
-    return tcp::next_peer(at, milliseconds(idle_ms), unix_mode, connection, layer_of_nodes);
+    const tcp::served *from = tcp::served_at(at);
+    if (from == nullptr) {
+        from = serve(at, flux::first_given::with_input,
+                     {milliseconds(idle_ms), milliseconds(first_byte_ms), milliseconds(message_ms),
+                      milliseconds(request_ms), unix_mode},
+                     {certificate, key, {}, ticket_key, {}});
+    }
+    return tcp::next_request(*from, connection);
+}
+
+int Accept(const flux::endpoint &at, long idle_ms, const char *unix_mode, const char *certificate, const char *key,
+           const char *ticket_key, flux::connection *&connection)
+{
+    if (flux::running_flow->in_progress()) {
+        return EPERM;
+    }
+    const tcp::served *from = tcp::served_at(at);
+    if (from == nullptr) {
+        from = serve(at, flux::first_given::at_once, {milliseconds(idle_ms), {}, {}, {}, unix_mode},
+                     {certificate, key, {}, ticket_key, {}});
+    }
+    return tcp::next_peer(*from, connection);
 }
 
 } // namespace tls

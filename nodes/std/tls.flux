@@ -32,14 +32,13 @@ option at : string = "";
 // it resume the sessions of each other; so does a server that is started again. By default the key is the process's own.
 option ticket_key : string = "";
 
-// As `tcp.Listen`, with TLS. Without `--tls-certificate` the server ends at its start.
-Listen (flux::endpoint at) => (flux::connection *connection) replicable;
-Listen = NextRequest(certificate, key, ticket_key, tcp.idle, tcp.first_byte, tcp.message, tcp.request, tcp.unix_mode);
-NextRequest (const char *certificate, const char *key, const char *ticket_key, long idle_ms, long first_byte_ms, long message_ms,
-             long request_ms, const char *unix_mode, flux::endpoint at) => (flux::connection *connection) replicable;
+// As `tcp.Listen`, with TLS. Without a certificate the server ends at its start.
+Listen (flux::endpoint at, long idle = tcp.idle, long first_byte = tcp.first_byte, long message = tcp.message,
+    long request = tcp.request, const char *unix_mode = tcp.unix_mode, const char *certificate = certificate,
+    const char *key = key, const char *ticket_key = ticket_key)
+  => (flux::connection *connection) replicable;
 
 // As `tcp.Accept`, with TLS: the flow of a connection begins with the handshake.
-Accept (flux::endpoint at) => (flux::connection *connection) replicable;
-Accept = NextPeer(certificate, key, ticket_key, tcp.idle, tcp.unix_mode);
-NextPeer (const char *certificate, const char *key, const char *ticket_key, long idle_ms, const char *unix_mode, flux::endpoint at)
+Accept (flux::endpoint at, long idle = tcp.idle, const char *unix_mode = tcp.unix_mode,
+    const char *certificate = certificate, const char *key = key, const char *ticket_key = ticket_key)
   => (flux::connection *connection) replicable;

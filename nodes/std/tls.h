@@ -13,7 +13,7 @@ namespace tls {
 
 /// What a source speaks, and by which files; see the options of the module. The protocols are those of ALPN, the
 /// preferred one first; a client that asks for others only is sent away. One that sends a request of HTTP without TLS
-/// is answered with what the last function makes. All are the same for all calls with the same protocols.
+/// is answered with what the last function makes.
 struct settings {
     std::string certificate;
     std::string key;
@@ -21,6 +21,9 @@ struct settings {
     std::string ticket_key;
     std::vector<std::string> protocols;
     std::string (*to_plain_http)() = nullptr;
+
+    /// Each with its name. What is spoken by equal ones is the same.
+    std::vector<std::string> lines() const;
 };
 
 /// The layer for what listens at this address, which stays; null where no TLS is spoken there. Where it is wanted and
@@ -29,10 +32,10 @@ flux::stream_layer *layer_at(const flux::endpoint &at, const settings &as);
 
 // The nodes, for sources: each fails with EPERM in a node behind one.
 
-int NextRequest(const char *certificate, const char *key, const char *ticket_key, long idle_ms, long first_byte_ms,
-                long message_ms, long request_ms, const char *unix_mode, const flux::endpoint &at,
-                flux::connection *&connection);
-int NextPeer(const char *certificate, const char *key, const char *ticket_key, long idle_ms, const char *unix_mode,
-             const flux::endpoint &at, flux::connection *&connection);
+int Listen(const flux::endpoint &at, long idle_ms, long first_byte_ms, long message_ms, long request_ms,
+           const char *unix_mode, const char *certificate, const char *key, const char *ticket_key,
+           flux::connection *&connection);
+int Accept(const flux::endpoint &at, long idle_ms, const char *unix_mode, const char *certificate, const char *key,
+           const char *ticket_key, flux::connection *&connection);
 
 } // namespace tls

@@ -39,6 +39,7 @@ mod held_loops;
 mod host;
 mod line_servers;
 mod links;
+mod listeners;
 mod listing_2;
 mod memcached;
 mod memcached_text;

@@ -103,7 +103,7 @@ fn a_lack_of_memory_for_a_command_ends_its_connection_alone() {
         server.terminate();
         assert!(server.wait().success());
         let said = server.said();
-        assert!(said.contains("2             0  tcp_NextMessage_command"), "{runtime:?}: {said}");
+        assert!(said.contains("2             0  tcp_Messages_command"), "{runtime:?}: {said}");
         assert!(said.contains("error 12 (Cannot allocate memory)"), "{runtime:?}: {said}");
         assert!(said.contains("resp.Split threw std::bad_alloc"), "{runtime:?}: {said}");
     }

@@ -291,7 +291,7 @@ impl<'a> Drawer<'a> {
 
     /// Draws a box for a call of what is called `name`.
     fn call(&mut self, step: &Step, name: &str, tails: Vec<Tail>, kind: ShapeKind) -> Drawn {
-        let name = label::applied(&self.flow.program, name, step);
+        let name = label::applied(self.flow, name, step);
         let called = self.place(kind, name, label::badges(self.flow, step, self.explains), step.span);
         self.connect(tails, called, None);
         Drawn::at(called)

@@ -1,15 +1,24 @@
 //! What is written in boxes and at arrows, in the words of the program.
 
 use flux_ir::flow::{Each, EachOrder, Flow, Function, Line, Operand, Step};
-use flux_ir::program::{NodeId, Program, Requirement};
+use flux_ir::program::{NodeId, Program, Requirement, Signature};
 
-/// A node's name with the constants that it is applied to: `Listen(8080)`.
-pub(crate) fn applied(program: &Program, name: &str, step: &Step) -> String {
-    let constants = step.inputs.iter().map_while(|input| match input {
+/// A node's name with the constants that it is applied to: `Listen(8080, idle: 5000)`. Defaults are left out.
+pub(crate) fn applied(flow: &Flow, name: &str, step: &Step) -> String {
+    let program = &flow.program;
+    let signature = flow.callee_node(&step.callee).and_then(|node| program.nodes[node].signature.as_ref());
+    let required = signature.map_or(step.inputs.len(), Signature::required);
+    let constant = |input: &Operand| match input {
         Operand::Constant(constant) => Some(program.constant_text(constant)),
         _ => None,
-    });
-    let constants: Vec<_> = constants.collect();
+    };
+    let mut constants: Vec<_> = step.inputs.iter().take(required).map_while(constant).collect();
+    for (position, input) in step.inputs.iter().enumerate().skip(required) {
+        let (Some(signature), Operand::Constant(value)) = (signature, input) else { continue };
+        if signature.default_of(position) != Some(value) {
+            constants.push(format!("{}: {}", signature.inputs[position].name, program.constant_text(value)));
+        }
+    }
     if constants.is_empty() { name.to_owned() } else { format!("{name}({})", constants.join(", ")) }
 }
 

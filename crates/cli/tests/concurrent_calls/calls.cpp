@@ -98,21 +98,20 @@ void call_sources(wrong &calls)
 {
     const flux::endpoint at("127.0.0.1:0");
     flux::connection *connection = nullptr;
-    std::vector<flux::connection *> group;
     flux::typed_parse<line> parse;
+    line one;
     http::request request;
     udp::peer peer{};
     std::string path;
     calls.unless(channels::Deliver() == EPERM);
-    calls.unless(tcp::next_request(at, {}, "", connection) == EPERM);
-    calls.unless(tcp::next_peer(at, milliseconds(0), "", connection) == EPERM);
-    calls.unless(tcp::next_peers(at, milliseconds(0), "", 2, group) == EPERM);
-    calls.unless(tcp::next_message(at, {}, "", connection, parse) == EPERM);
+    calls.unless(tcp::served_at(at) == nullptr);
+    calls.unless(tcp::serve_at(at, flux::first_given::at_once, {}) == nullptr);
+    calls.unless(tcp::Messages(at, 0, 0, 0, 0, "", connection, one) == EPERM);
     calls.unless(udp::next_message(milliseconds(0), at, peer, parse) == EPERM);
-    calls.unless(tls::NextRequest("", "", "", 0, 0, 0, 0, "", at, connection) == EPERM);
-    calls.unless(tls::NextPeer("", "", "", 0, "", at, connection) == EPERM);
+    calls.unless(tls::Listen(at, 0, 0, 0, 0, "", "", "", "", connection) == EPERM);
+    calls.unless(tls::Accept(at, 0, "", "", "", "", connection) == EPERM);
     calls.unless(tls::layer_at(at, {}) == nullptr);
-    calls.unless(http::Next(0, 0, 0, 0, 0, 0, "", "", "", "", "", "", "", at, request, path) == EPERM);
+    calls.unless(http::Listen(at, 0, 0, 0, 0, 0, 0, "", "", "", "", "", "", "", request, path) == EPERM);
 }
 
 void call_servers(wrong &calls)

@@ -32,8 +32,7 @@ note shout(const note &said)
 
 int Next(Next_in *in, Next_out *out)
 {
-    return tcp::NextMessage(in->idle_ms, in->idle_ms, in->message_ms, limit_ms, "", in->at, out->connection,
-                            out->message);
+    return tcp::Messages(in->at, in->idle_ms, in->idle_ms, in->message_ms, limit_ms, "", out->connection, out->message);
 }
 
 bool AsksMore(note message)

@@ -1,0 +1,116 @@
+//! Listeners of one server, each with settings of its own: limits, a log, proxies and certificates.
+
+use crate::support::{self, RUNTIMES, Server, text};
+use std::io::{Read as _, Write as _};
+use std::net::{Ipv4Addr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+fn program() -> &'static Path {
+    static ONCE: OnceLock<PathBuf> = OnceLock::new();
+    ONCE.get_or_init(|| support::built::build(&support::built::tests().join("listeners/listeners.flux"), &[], &[]))
+}
+
+fn folder(test: &str) -> PathBuf {
+    let folder = support::folder("listeners", test);
+    let certificates = support::built::tests().join("tls/certificates.sh");
+    let said = Command::new("sh").arg(certificates).current_dir(&folder).output().unwrap();
+    assert!(said.status.success(), "{}", text(&said.stderr));
+    folder
+}
+
+/// The names of the options with the addresses, in the order of the program.
+const NAMES: [&str; 5] = ["small", "large", "secure", "other", "again"];
+
+/// The command that starts the server on these ports.
+fn server(folder: &Path, ports: [u16; 5], arguments: &[&str]) -> Command {
+    let mut command = Command::new(program());
+    command.current_dir(folder).args(arguments);
+    command.args(NAMES.iter().zip(ports).map(|(name, port)| format!("--{name}={port}")));
+    command
+}
+
+/// Starts the server on free ports, and waits until it listens on all of them.
+fn start(folder: &Path, runtime: &[&str]) -> (Server, [u16; 5]) {
+    let ports = NAMES.map(|_| support::free_port());
+    let server = Server::start(&mut server(folder, ports, runtime), ports[0]);
+    let listens = |port: &u16| server.said().contains(&format!("listening on [::]:{port}\n"));
+    support::wait_for("all listeners", || ports.iter().all(listens).then_some(()));
+    (server, ports)
+}
+
+/// The answer to the request, after which the connection is closed.
+fn ask(port: u16, request: &str) -> String {
+    let mut connection = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
+    connection.set_read_timeout(Some(support::LIMIT)).unwrap();
+    connection.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    connection.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+const LONG: &str = "POST /long HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 192.0.2.7\r\nConnection: close\r\n\
+                    Content-Length: 20\r\n\r\n0123456789abcdefghij";
+const SHORT: &str = "POST /short HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 192.0.2.7\r\nConnection: close\r\n\
+                     Content-Length: 2\r\n\r\nhi";
+
+#[test]
+fn each_listener_has_its_own_limits_log_and_proxies() {
+    let folder = folder("limits");
+    for runtime in RUNTIMES {
+        let (server, [small, large, ..]) = start(&folder, runtime);
+        assert!(ask(small, LONG).starts_with("HTTP/1.1 413 "), "{runtime:?}: {}", server.said());
+        assert!(ask(small, SHORT).ends_with("\r\n\r\n127.0.0.1 hi"), "{runtime:?}: {}", server.said());
+        let answer = ask(large, LONG);
+        assert!(answer.ends_with("\r\n\r\n192.0.2.7 0123456789abcdefghij"), "{runtime:?}: {answer}");
+        support::wait_for("both logs", || {
+            let said = server.said();
+            let common = said.contains("127.0.0.1 - - [") && said.contains("\"POST /short HTTP/1.1\" 200");
+            (common && said.contains("\"client\":\"192.0.2.7\"") && !said.contains("\"POST /long HTTP/1.1\" 200"))
+                .then_some(())
+        });
+        // A silent client is closed where its listener says so. It may stay for ever elsewhere.
+        let mut stays = TcpStream::connect((Ipv4Addr::LOCALHOST, large)).unwrap();
+        stays.set_read_timeout(Some(support::LIMIT)).unwrap();
+        assert_eq!(ask(small, ""), "", "{runtime:?}");
+        stays.write_all(SHORT.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stays.read_to_string(&mut answer).unwrap();
+        assert!(answer.ends_with("\r\n\r\n192.0.2.7 hi"), "{runtime:?}: {answer}");
+    }
+}
+
+#[test]
+fn each_listener_has_its_own_certificate_or_none() {
+    let folder = folder("certificates");
+    for runtime in RUNTIMES {
+        let (server, [small, _, secure, other, _]) = start(&folder, runtime);
+        for (port, host) in [(secure, "localhost"), (other, "other.example")] {
+            let to = format!("127.0.0.1:{port}");
+            let client = Command::new("openssl").args(["s_client", "-connect", &to]).stdin(Stdio::null()).output();
+            let said = text(&client.unwrap().stdout);
+            assert!(said.contains(&format!("subject=CN = {host}\n")), "{runtime:?}: {said}{}", server.said());
+        }
+        assert!(ask(secure, SHORT).starts_with("HTTP/1.1 400 "), "{runtime:?}: TLS alone is spoken there");
+        assert!(ask(small, SHORT).starts_with("HTTP/1.1 200 "), "{runtime:?}");
+    }
+}
+
+#[test]
+fn sources_on_one_address_state_the_same() {
+    let folder = folder("address");
+    for runtime in RUNTIMES {
+        let [small, large, secure, other] = [(); 4].map(|()| support::free_port());
+        let ports = [small, large, secure, other, small];
+        let mut different =
+            Server::start(&mut server(&folder, ports, &[runtime, &["--again-body=11"]].concat()), small);
+        assert_eq!(different.wait().code(), Some(1), "{runtime:?}: {}", different.said());
+        let said = different.said();
+        let names_both = said.contains("`body: 10` and `body: 11`") || said.contains("`body: 11` and `body: 10`");
+        assert!(names_both && said.contains(&format!("cannot listen on port {small}: ")), "{runtime:?}: {said}");
+        let same = Server::start(&mut server(&folder, ports, runtime), small);
+        support::wait_for("the server", || same.said().contains(&format!(":{small}\n")).then_some(()));
+        assert!(ask(small, SHORT).ends_with("\r\n\r\n127.0.0.1 hi"), "{runtime:?}: {}", same.said());
+    }
+}
