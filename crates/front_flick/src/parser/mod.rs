@@ -15,6 +15,7 @@ mod types;
 
 use crate::syntax::Syntax;
 use flux_diagnostic::{Diagnostic, Diagnostics};
+use flux_front::taken::foreign_letters;
 use flux_front_flux::ids;
 use flux_front_flux::lexer::lex_with_hash_comments;
 use flux_front_flux::parser::{too_deep, too_long};
@@ -22,6 +23,7 @@ use flux_front_flux::syntax::{Name, QualifiedName};
 use flux_front_flux::token::{Token, TokenKind};
 use flux_source::{CHAIN_LIMIT, FileId, NESTING_LIMIT, Span, deep};
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 
 /// The words that cannot name anything.
@@ -54,6 +56,7 @@ pub fn parse<'text>(file: FileId, text: &'text str, diagnostics: &mut Diagnostic
         depth: 0,
         chain: 0,
         has_mistake: false,
+        named_badly: HashSet::new(),
         diagnostics,
     };
     let mut syntax = Syntax::default();
@@ -114,6 +117,8 @@ struct Parser<'text, 'run> {
     chain: usize,
     /// Whether something was reported in the statement.
     has_mistake: bool,
+    /// The names that were reported as none.
+    named_badly: HashSet<&'text str>,
     diagnostics: &'run mut Diagnostics,
 }
 
@@ -359,7 +364,15 @@ impl<'text> Parser<'text, '_> {
             return self.fail_reserved(word, token.span);
         }
         self.bump();
+        self.check_letters(word, token.span);
         Ok(Name { text: Cow::Borrowed(word), span: token.span })
+    }
+
+    /// Reports a name whose letters are not those of a C++ name, once.
+    fn check_letters(&mut self, word: &'text str, span: Span) {
+        if !word.is_ascii() && self.named_badly.insert(word) {
+            self.report(foreign_letters(word, span));
+        }
     }
 
     /// A name that follows a point or is listed among its like: no word is reserved there.
@@ -368,6 +381,7 @@ impl<'text> Parser<'text, '_> {
         match token.kind {
             TokenKind::Word => {
                 self.bump();
+                self.check_letters(self.spelling(token), token.span);
                 Ok(Name { text: Cow::Borrowed(self.spelling(token)), span: token.span })
             }
             _ => self.fail_expecting(what, place, help),

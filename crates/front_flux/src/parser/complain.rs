@@ -145,10 +145,4 @@ impl<'text> Parser<'text, '_> {
         }
         self.has_mistake = true;
     }
-
-    pub(super) fn report_foreign_letters(&mut self, word: &str, span: Span) {
-        let headline = format!("`{word}` has letters that a name cannot have");
-        let help = "names become those of C++ functions: write `A` to `Z`, `a` to `z`, digits and `_`";
-        self.report(Diagnostic::error(flux_front::ids::INVALID_NAME, headline, span).help(help));
-    }
 }

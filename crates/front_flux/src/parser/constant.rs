@@ -94,6 +94,10 @@ impl<'text> Parser<'text, '_> {
             Err(Fault::TooLarge) => {
                 (format!("`{spelling}` does not fit 64 bits"), "the largest is 9223372036854775807".to_owned())
             }
+            Err(Fault::TooLong) => (
+                format!("`{spelling}` is too long"),
+                "the longest duration is `52560000m`, which is 36,500 days".to_owned(),
+            ),
             Err(Fault::Negative) => {
                 (format!("`-{spelling}` is below zero"), "sizes and durations cannot be negative".to_owned())
             }

@@ -28,6 +28,7 @@ use crate::ids;
 use crate::syntax::{Name, QualifiedName, Syntax};
 use crate::token::{RESERVED, Token, TokenKind};
 use flux_diagnostic::{Diagnostic, Diagnostics};
+use flux_front::taken::foreign_letters;
 use flux_source::Span;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -352,7 +353,7 @@ impl<'text> Parser<'text, '_> {
     fn check_letters(&mut self, name: &Name<'text>) {
         let word = self.text.get(name.span.range()).unwrap_or("");
         if !word.is_ascii() && self.named_badly.insert(word) {
-            self.report_foreign_letters(word, name.span);
+            self.report(foreign_letters(word, name.span));
         }
     }
 
