@@ -30,9 +30,14 @@ pub enum Fault {
     UnknownUnit,
     /// The value does not fit 64 bits.
     TooLarge,
+    /// A duration is longer than 36,500 days.
+    TooLong,
     /// A size or duration below zero.
     Negative,
 }
+
+/// The longest duration, in milliseconds. Its nanoseconds fit 64 bits (`flux/process/quantity.hpp`).
+const LONGEST_DURATION: i64 = 52_560_000 * 60_000;
 
 /// Reads digits and a unit; `negative` where a minus sign came before them.
 pub fn read(spelling: &str, negative: bool) -> Result<Quantity, Fault> {
@@ -55,6 +60,9 @@ pub fn read(spelling: &str, negative: bool) -> Result<Quantity, Fault> {
     let magnitude: i128 = digits.parse().map_err(|_| Fault::TooLarge)?;
     let value = magnitude.checked_mul(sign * factor).ok_or(Fault::TooLarge)?;
     let value = i64::try_from(value).map_err(|_| Fault::TooLarge)?;
+    if unit == Unit::Millisecond && value > LONGEST_DURATION {
+        return Err(Fault::TooLong);
+    }
     Ok(Quantity { value, unit })
 }
 
@@ -95,6 +103,8 @@ mod tests {
         assert_eq!(read("9223372036854775808", false), Err(Fault::TooLarge));
         assert_eq!(read("9007199254740992G", false), Err(Fault::TooLarge));
         assert_eq!(read(&"9".repeat(99), false), Err(Fault::TooLarge));
+        assert_eq!(read("52560000m", false).unwrap().value, LONGEST_DURATION);
+        assert_eq!(read("3153600000001ms", false), Err(Fault::TooLong));
     }
 
     #[test]

@@ -111,7 +111,7 @@ TEST_F(ProgramOption, IsHeldToItsKindAndToTheTypesItBecomes)
     EXPECT_EQ(read({"--port=8k"}), "--port is to be a whole number from 0 to 65535, not `8k`");
     EXPECT_EQ(read({"--port=99999999999999999999"}).substr(0, 9), "--port is");
     EXPECT_EQ(read({"--idle-time=-1s"}),
-              "--idle-time is to be a duration, as 500ms, 2s, 5m or 30, which is seconds, not `-1s`");
+              "--idle-time is to be a duration, as 500ms, 2s, 5m or 30, which is seconds, up to 52560000m, not `-1s`");
     EXPECT_EQ(read({"--idle-time=30"}), "");
     EXPECT_EQ(idle, 30'000);
     EXPECT_EQ(read({"--limit=4G"}),

@@ -16,7 +16,7 @@ TEST(Quantity, IsADurationWithAUnitOrInSeconds)
     EXPECT_EQ(read_duration("0.25"), 250);
     EXPECT_EQ(read_duration("1.5s"), 1'500);
     EXPECT_EQ(read_duration("0"), 0);
-    EXPECT_EQ(read_duration("9007199254740991ms"), 9'007'199'254'740'991);
+    EXPECT_EQ(read_duration("52560000m"), flux::longest_duration);
 }
 
 TEST(Quantity, IsASizeWithAUnitOrInBytes)
@@ -31,7 +31,7 @@ TEST(Quantity, IsASizeWithAUnitOrInBytes)
 TEST(Quantity, IsNothingElse)
 {
     for (const char *const wrong : {"", "s", "ms", "-1", "-1s", "-0", "5h", "5 s", "1e3", "0x10", "nan", "inf", "5M",
-                                    "9007199254740992ms", "99999999999999999999999999", "1s2"}) {
+                                    "52560001m", "3153600000001ms", "99999999999999999999999999", "1s2"}) {
         EXPECT_EQ(read_duration(wrong), std::nullopt) << wrong;
     }
     for (const char *const wrong :

@@ -163,7 +163,7 @@ TEST_F(Options, SayWhatIsWrong)
     EXPECT_EQ(read({"--flux-queue=1x"}).problem, "--flux-queue is to be a number from 1 to 1000000, not `1x`");
     EXPECT_EQ(read({"--flux-queue=99999999999999999999"}).problem.substr(0, 12), "--flux-queue");
     EXPECT_EQ(read({"--flux-drain=-1"}).problem,
-              "--flux-drain is to be a duration, as 500ms, 2s, 5m or 30, which is seconds, not `-1`");
+              "--flux-drain is to be a duration, as 500ms, 2s, 5m or 30, which is seconds, up to 52560000m, not `-1`");
     EXPECT_NE(read({"--flux-drain=9007199254740991"}).problem, "") << "no moment is so late";
     EXPECT_NE(read({"--flux-drain=nan"}).problem, "");
     EXPECT_EQ(read({"--flux-help=yes"}).problem, "--flux-help takes no value");
