@@ -66,8 +66,43 @@ TEST(TextHash, NumberedKeysAreSpreadEvenly)
 TEST(TextHash, ASeedMakesAnother)
 {
     EXPECT_NE(hash_of_text("key", 1), hash_of_text("key", 2));
-    EXPECT_EQ(flux::secret_text_hash()("key"), flux::secret_text_hash()(std::string("key")));
-    EXPECT_NE(flux::secret_text_hash()("key"), hash_of_text("key"));
+}
+
+// The vector of the paper's appendix A.
+TEST(TextHash, IsSipHash)
+{
+    std::string text;
+    for (char byte = 0; byte < 15; ++byte) {
+        text += byte;
+    }
+    flux::sip_hash<2, 4> all({0x0706050403020100, 0x0f0e0d0c0b0a0908});
+    all.add(text);
+    EXPECT_EQ(all.end(), 0xa129ca6149be45e5);
+}
+
+TEST(TextHash, ASecretOneIsOfTheProcess)
+{
+    EXPECT_EQ(flux::secret_text_hash()("key"), flux::secret_hash<std::string>()("key"));
+    const flux::hash_key before = flux::hash_key::of_process();
+    flux::hash_key::choose(1);
+    const std::size_t first = flux::secret_hash<int>()(7);
+    flux::hash_key::choose(2);
+    EXPECT_NE(flux::secret_hash<int>()(7), first);
+    flux::hash_key::choose(1);
+    EXPECT_EQ(flux::secret_hash<int>()(7), first);
+    EXPECT_NE(before.first, flux::hash_key::of_process().first);
+}
+
+// Keys that std::unordered_map would keep in one chain.
+TEST(TextHash, ChosenKeysAreSpread)
+{
+    constexpr std::uint64_t chains = 10'273;
+    std::unordered_set<std::uint64_t> used;
+    for (std::int64_t number = 0; number < static_cast<std::int64_t>(chains); ++number) {
+        used.insert(flux::secret_hash<std::int64_t>()(number * static_cast<std::int64_t>(chains)) % chains);
+    }
+    // Chance leaves a share of 1/e of them empty.
+    EXPECT_GT(used.size(), chains / 2);
 }
 
 } // namespace
