@@ -13,6 +13,7 @@
 #include "flux/calls/beside_loop.hpp"
 #include "flux/connection.hpp"
 #include "flux/log.hpp"
+#include "flux/text_hash.hpp"
 
 #include <algorithm>
 #include <array>
@@ -286,7 +287,7 @@ struct cached_file : flux::evictable {
 /// A file as it is asked for.
 struct key {
     key(const folder *in, std::string_view at) noexcept
-        : hash(std::hash<std::string_view>()(at) ^ std::hash<const void *>()(in)), below(in), path(at)
+        : hash(flux::secret_text_hash()(at) ^ std::hash<const void *>()(in)), below(in), path(at)
     {
     }
 
@@ -442,24 +443,42 @@ class cache
     }
 
     // `~name/rest`: the path becomes the rest, which is below the home.
-    int leave_for_home(std::string &path, std::string &home) const
+    int leave_for_home(std::string &path, std::string &home)
     {
         const std::size_t slash = path.find('/');
         if (slash == std::string::npos) {
             return EISDIR;
         }
         const std::string name = path.substr(1, slash - 1);
+        path.erase(0, path.find_first_not_of('/', slash));
+        return find_home(name, home);
+    }
+
+    // The folder of a user with the files: 0, ENOENT where there is no such user, or the error of the look-up.
+    int find_home(const std::string &name, std::string &home)
+    {
+        {
+            const std::lock_guard<std::mutex> alone(homes_lock_);
+            if (const auto known = homes_.find(name); known != homes_.end() && is_fresh(known->second.looked_at)) {
+                home = known->second.folder;
+                return home.empty() ? ENOENT : 0;
+            }
+        }
         const int error = beside_loop([&] {
             std::vector<char> room(16 * 1024);
             passwd user;
             passwd *known = nullptr;
             const int failed = ::getpwnam_r(name.c_str(), &user, room.data(), room.size(), &known);
-            if (failed == 0 && known != nullptr) {
-                home = std::string(known->pw_dir) + "/" + settings_.users;
-            }
+            home = failed == 0 && known != nullptr ? std::string(known->pw_dir) + "/" + settings_.users : "";
             return failed != 0 ? failed : known == nullptr ? ENOENT : 0;
         });
-        path.erase(0, path.find_first_not_of('/', slash));
+        if (error == 0 || error == ENOENT) {
+            const std::lock_guard<std::mutex> alone(homes_lock_);
+            if (homes_.size() >= most_roots) {
+                homes_.clear(); // clients ask for names that nobody has
+            }
+            homes_[name] = {home, flux::running_io().last_look()};
+        }
         return error;
     }
 
@@ -593,6 +612,12 @@ class cache
         }
     }
 
+    // The folder of a user with the files, empty where there is no such user, and when that was looked at.
+    struct user_home {
+        std::string folder;
+        flux::moment looked_at;
+    };
+
     // Of which there are as many as users have files, and the program has roots.
     static constexpr std::size_t most_roots = 10'000;
 
@@ -600,7 +625,9 @@ class cache
     const bool is_structured_;
     std::array<part, 16> parts_;
     std::mutex roots_lock_;
-    std::unordered_map<std::string, root> roots_;
+    std::unordered_map<std::string, root, flux::secret_text_hash, std::equal_to<>> roots_;
+    std::mutex homes_lock_;
+    std::unordered_map<std::string, user_home, flux::secret_text_hash, std::equal_to<>> homes_;
 };
 
 std::atomic<cache *> the_cache{nullptr};
@@ -610,7 +637,7 @@ std::atomic<cache *> the_cache{nullptr};
 std::string fields_of(const opened &of)
 {
     const bool is_plain = of.coding.empty();
-    return "ETag: " + of.tag + "\r\nLast-Modified: " + http_text::date_of(of.modified.tv_sec) +
+    return "ETag: " + of.tag + "\r\nLast-Modified: " + http_text::last_modified_of(of.modified.tv_sec) +
            "\r\nContent-Type: " + http_text::content_type_of(of.type) +
            (is_plain ? "\r\nAccept-Ranges: bytes" : "\r\nContent-Encoding: " + of.coding) +
            "\r\nContent-Length: " + std::to_string(of.size) + "\r\n";

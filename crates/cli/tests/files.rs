@@ -111,6 +111,23 @@ fn users_have_files_of_their_own_where_that_is_wanted() {
 }
 
 #[test]
+fn a_user_is_looked_up_once() {
+    let public = site("look_ups");
+    let [source, library] = [support::built::tests().join("files/look_ups.c"), public.join("../look_ups.so")];
+    let compiled = Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(source).output().unwrap();
+    assert!(compiled.status.success(), "{}", text(&compiled.stderr));
+    for runtime in RUNTIMES {
+        let mut command = Command::new(found());
+        command.env("LD_PRELOAD", &library).args(runtime).arg("--root").arg(&public);
+        let server = Server::listening(command.args(["--files-users=none", "--files-fresh=60m"]));
+        for path in ["~root/page", "~none_of_this_name/page"].iter().cycle().take(6) {
+            assert_eq!(ask(&server, path), of("error ENOENT", ""));
+        }
+        assert_eq!(server.said().matches("looked up").count(), 2, "{runtime:?}: {}", server.said());
+    }
+}
+
+#[test]
 fn nothing_outside_of_the_folder_is_given() {
     let public = site("outside");
     let missing = of("error ENOENT", "");
