@@ -2,6 +2,7 @@
 // found.
 use std.http;
 use std.files;
+use std.http_text;
 
 option port : int = 8080; // where it listens
 option root : path = "public"; // the folder with the files
@@ -29,9 +30,14 @@ Listing (text path, list<files.entry> entries) => (http.response response) {
   if path != "/" { rows = "<tr><td><a href=\"../\">../</a></td><td></td></tr>\n"; }
   for one in entries {
     let name = Escape(one.name);
+    let link = http_text.Link(one.name);
     let size = text(one.size);
-    if one.is_folder { name = name + "/"; size = ""; }
-    rows = rows + "<tr><td><a href=\"./" + Link(name) + "\">" + name + "</a></td><td>" + size + "</td></tr>\n";
+    if one.is_folder {
+      name = name + "/";
+      link = link + "/";
+      size = "";
+    }
+    rows = rows + "<tr><td><a href=\"./" + link + "\">" + name + "</a></td><td>" + size + "</td></tr>\n";
   }
   response = Html(200, Escape(path), "<table>\n" + rows + "</table>\n");
 };
@@ -42,10 +48,7 @@ Html (int32 status, text title, text content) => (http.response response) {
       content: "<!doctype html>\n<title>" + title + "</title>\n<h1>" + title + "</h1>\n" + content);
 };
 
-// What stands for itself in a page, and what in a link in it.
+// What stands for itself in a page.
 Escape (text raw) => (text safe) {
   safe = join(split(join(split(join(split(raw, "&"), "&amp;"), "<"), "&lt;"), "\""), "&quot;");
-};
-Link (text name) => (text link) {
-  link = join(split(join(split(join(split(name, "%"), "%25"), "?"), "%3F"), "#"), "%23");
 };

@@ -89,13 +89,7 @@ const settings &settings_of(const char *codings, std::size_t least, const char *
 /// The codings that the client accepts, the one that it likes best first: "12.5.3".
 std::vector<coding> accepted_by(const http::request &one, const settings &by)
 {
-    std::string all;
-    http_text::any_line(one.message().head().wire(), [&](string_view line) {
-        if (const auto value = http_text::value_of(line, "accept-encoding")) {
-            all.append(all.empty() ? "" : ", ").append(*value);
-        }
-        return false;
-    });
+    const std::string all = one.list("accept-encoding");
     std::vector<std::pair<int, coding>> liked;
     if (all.empty()) {
         return {};

@@ -27,14 +27,14 @@ namespace {
 int come_of_conditions(const request &one, const files::file &file)
 {
     const std::time_t changed = file.modified().tv_sec;
-    if (const string_view wanted = one.field("if-match"); !wanted.empty()) {
+    if (const std::string wanted = one.list("if-match"); !wanted.empty()) {
         if (!has_tag(wanted, file.tag(), false)) {
             return 412;
         }
     } else if (const auto since = time_of(one.field("if-unmodified-since")); since && changed > *since) {
         return 412;
     }
-    if (const string_view known = one.field("if-none-match"); !known.empty()) {
+    if (const std::string known = one.list("if-none-match"); !known.empty()) {
         return has_tag(known, file.tag(), true) ? 304 : 0;
     }
     const auto since = time_of(one.field("if-modified-since"));
@@ -54,7 +54,7 @@ bool wants_range(const request &one, const files::file &file)
 /// Sends what is made while it is sent.
 int send_made(const request &to, const files::file &file)
 {
-    response head{200, {{"ETag", file.tag()}, {"Last-Modified", date_of(file.modified().tv_sec)},
+    response head{200, {{"ETag", file.tag()}, {"Last-Modified", last_modified_of(file.modified().tv_sec)},
                         {"Content-Type", content_type_of(file.type())}, {"Content-Encoding", file.coding()}}, {}};
     if (file.varies()) {
         head.fields.push_back({"Vary", "Accept-Encoding"});
@@ -149,7 +149,7 @@ int Send(const request &to, const files::file &file)
     if (status == 0) {
         with.head.add_lines(file.fields());
     } else {
-        with.head.add("ETag", file.tag()).add("Last-Modified", date_of(file.modified().tv_sec));
+        with.head.add("ETag", file.tag()).add("Last-Modified", last_modified_of(file.modified().tv_sec));
     }
     if (file.varies()) {
         with.head.add("Vary", "Accept-Encoding");

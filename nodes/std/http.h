@@ -54,6 +54,8 @@ class request
     std::string_view authority() const;
     /// The first field of this name, whatever the case of letters; empty where there is none.
     std::string_view field(std::string_view name) const;
+    /// All fields of this name as one list, in the order in which they came (RFC 9110, 5.3). Throws `std::bad_alloc`.
+    std::string list(std::string_view name) const;
     /// The first field of this name behind its content, whatever the case of letters, once all content has been
     /// pulled: a trailer. Empty where there is none. Throws `std::bad_alloc`.
     std::string trailer(std::string_view name) const;

@@ -110,7 +110,7 @@ int send_ranges(const request &to, const files::file &file, const std::vector<ra
     byteranges content(file, ranges, boundary);
     response head{206,
                   {{"ETag", file.tag()},
-                   {"Last-Modified", date_of(file.modified().tv_sec)},
+                   {"Last-Modified", last_modified_of(file.modified().tv_sec)},
                    {"Content-Type", "multipart/byteranges; boundary=" + boundary},
                    {"Accept-Ranges", "bytes"}},
                   {}};

@@ -135,6 +135,20 @@ string_view request::field(string_view name) const
     return found.value_or(string_view());
 }
 
+std::string request::list(string_view name) const
+{
+    std::string small(name);
+    std::transform(small.begin(), small.end(), small.begin(), lower);
+    std::string all;
+    any_line(message_.head().wire(), [&](string_view line) {
+        if (const auto value = value_of(line, small); value && !value->empty()) {
+            all.append(all.empty() ? "" : ", ").append(*value);
+        }
+        return false;
+    });
+    return all;
+}
+
 std::string request::trailer(string_view name) const
 {
     std::string small(name);

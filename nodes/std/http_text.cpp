@@ -112,6 +112,11 @@ const clock_texts &clock_texts::now()
     return texts;
 }
 
+std::string last_modified_of(std::time_t time)
+{
+    return date_of(std::min(time, clock_texts::now().second));
+}
+
 target_parts parts_of(string_view target)
 {
     target_parts parts;
@@ -503,6 +508,21 @@ int Path(const std::string &target, std::string &path)
 {
     const target_parts parts = parts_of(target);
     return parts.is_right && decode_path(parts.path, path) ? 0 : EINVAL;
+}
+
+void Link(const std::string &path, std::string &link)
+{
+    constexpr string_view digits = "0123456789ABCDEF";
+    link.clear();
+    for (const char each : path) {
+        const bool is_letter = (each >= 'a' && each <= 'z') || (each >= 'A' && each <= 'Z');
+        if (is_letter || (each >= '0' && each <= '9') || string_view("-._~/").find(each) != string_view::npos) {
+            link += each;
+        } else {
+            const auto byte = static_cast<unsigned char>(each);
+            link += {'%', digits[byte >> 4], digits[byte & 15]};
+        }
+    }
 }
 
 } // namespace http_text

@@ -76,6 +76,9 @@ bool any_element(std::string_view list, Use use)
 /// "5.6.7": a date as it is sent.
 std::string date_of(std::time_t time);
 
+/// "8.8.2.1": when something was modified, as it is sent: now, if it is to have been later.
+std::string last_modified_of(std::time_t time);
+
 /// "8.3.1": what a content of this media type is said to be: texts are of UTF-8.
 std::string content_type_of(const std::string &type);
 
@@ -230,5 +233,6 @@ std::string host_of(const std::string &address);
 
 void Date(std::int64_t time, std::string &date);
 int Path(const std::string &target, std::string &path);
+void Link(const std::string &path, std::string &link);
 
 } // namespace http_text

@@ -194,7 +194,7 @@ fn folders_are_listed_and_what_is_missing_has_a_page() {
         let server = start(&root, runtime, &[]);
         let page = curl(&server, &["-i"], "/full/");
         assert!(page.starts_with("HTTP/1.1 200 OK\r\n"), "{page}");
-        assert!(page.contains("<a href=\"./a&lt;b>.txt\">a&lt;b>.txt</a></td><td>5</td>"), "{page}");
+        assert!(page.contains("<a href=\"./a%3Cb%3E.txt\">a&lt;b>.txt</a></td><td>5</td>"), "{page}");
         assert!(page.contains("<a href=\"./sub/\">sub/</a>") && !page.contains("hidden"), "{page}");
         assert_eq!(curl(&server, &["-o", "/dev/null", "-w", "%{http_code} %{redirect_url}"], "/full"), {
             format!("301 http://127.0.0.1:{}/full/", server.port)
@@ -204,6 +204,82 @@ fn folders_are_listed_and_what_is_missing_has_a_page() {
         assert!(missing.contains("There is no <code>/full/&lt;none></code>"), "{missing}");
         let folder = curl(&server, &["-i"], "/none/");
         assert!(folder.starts_with("HTTP/1.1 404 Not Found\r\n"), "{folder}");
+    }
+}
+
+/// Names that pages and URLs could take for something else (WHATWG URL, 4.4).
+const WILD_NAMES: [&str; 15] = [
+    "a b",
+    " begins",
+    "ends ",
+    "q?x",
+    "h#x",
+    "p%41",
+    "amp&lt;",
+    "quote\"s",
+    "it's",
+    "back\\slash",
+    "javascript:alert(1)",
+    "tab\tx",
+    "new\nline",
+    "uml\u{e4}ut",
+    "a\\..\\b",
+];
+
+#[test]
+fn links_of_listings_lead_to_their_files() {
+    let root = support::folder("web", "links").join("root");
+    fs::create_dir_all(root.join("wild")).unwrap();
+    for name in WILD_NAMES {
+        fs::write(root.join("wild").join(name), name).unwrap();
+    }
+    let server = start(&root, &[], &[]);
+    let page = curl(&server, &[], "/wild/");
+    let links = page.split("<a href=\"./").skip(1).map(|rest| rest.split('"').next().unwrap());
+    let mut contents: Vec<String> = links
+        .map(|link| {
+            assert!(link.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~%".contains(&byte)), "{link}");
+            curl(&server, &[], &format!("/wild/{link}"))
+        })
+        .collect();
+    contents.sort();
+    let mut names = WILD_NAMES.map(str::to_owned);
+    names.sort();
+    assert_eq!(contents, names, "{page}");
+}
+
+#[test]
+fn a_list_may_come_in_several_lines() {
+    let root = support::folder("web", "lists").join("root");
+    fs::create_dir_all(&root).unwrap();
+    fs::write(root.join("a.txt"), "x").unwrap();
+    let server = start(&root, &[], &[]);
+    let ask =
+        |fields: &str| server.ask(&format!("GET /a.txt HTTP/1.1\r\nHost: a\r\nConnection: close\r\n{fields}\r\n"));
+    let answer = ask("");
+    let tag = answer.split("ETag: ").nth(1).unwrap().split('\r').next().unwrap();
+    for (field, status) in [("If-None-Match", 304), ("If-Match", 200)] {
+        let answer = ask(&format!("{field}: \"other\"\r\n{field}: {tag}\r\n"));
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{field}: {answer}");
+    }
+}
+
+#[test]
+fn no_file_was_modified_in_the_future() {
+    let root = support::folder("web", "future").join("root");
+    fs::create_dir_all(&root).unwrap();
+    fs::write(root.join("a.txt"), "x").unwrap();
+    let at = fs::File::options().write(true).open(root.join("a.txt")).unwrap();
+    let later = at.metadata().unwrap().modified().unwrap() + std::time::Duration::from_secs(40_000_000);
+    at.set_modified(later).unwrap();
+    let server = start(&root, &[], &[]);
+    for fields in ["", "If-None-Match: *\r\n", "Range: bytes=0-0\r\n"] {
+        let answer = server.ask(&format!("GET /a.txt HTTP/1.1\r\nHost: a\r\nConnection: close\r\n{fields}\r\n"));
+        let year = |name: &str| -> u32 {
+            let date = answer.split(&format!("{name}: ")).nth(1).unwrap();
+            date.split(' ').nth(3).unwrap().parse().unwrap()
+        };
+        assert!(year("Last-Modified") <= year("Date"), "{answer}");
     }
 }
 
