@@ -61,13 +61,13 @@ int answer::send(string_view content)
 {
     const string_view sent = to_.is_head() || !has_content(status_) ? string_view() : content;
     const int error = on_->send(end_head(), sent, to_.by().send_deadline());
-    return error != 0 ? error : let_go(sent.size());
+    return error != 0 ? log(error) : let_go();
 }
 
 int answer::send(const files::file &file, const range &part)
 {
     const int error = on_->send(end_head(), file, part);
-    return error != 0 ? error : let_go(part.size);
+    return error != 0 ? log(error) : let_go();
 }
 
 int answer::send(flux::body &content, std::uint64_t size)
@@ -83,12 +83,11 @@ int answer::send(flux::body &content, std::uint64_t size)
         content.abandon();
         return send({});
     }
-    std::uint64_t sent = 0;
     int error = on_->send_head(end_head());
     if (error == 0) {
-        error = send_pieces(content, is_chunked, sent);
+        error = send_pieces(content, is_chunked);
     }
-    if (error == 0 && size != unknown_size && sent != size) {
+    if (error == 0 && size != unknown_size && on_->sent() != size) {
         error = ENODATA;
     }
     if (error == 0) {
@@ -96,26 +95,33 @@ int answer::send(flux::body &content, std::uint64_t size)
     }
     if (error != 0) {
         content.abandon();
+        log(error);
         on_->break_off();
         return error;
     }
-    return let_go(sent);
+    return let_go();
 }
 
-int answer::send_pieces(flux::body &content, bool is_chunked, std::uint64_t &sent)
+int answer::send_pieces(flux::body &content, bool is_chunked)
 {
     const auto pull = [&](std::span<std::byte> into) { return content.pull(into, flux::never); };
     const auto send_piece = [&](string_view piece) -> flux::io_result<void> {
-        sent += piece.size();
         const int error = on_->send_piece(piece, is_chunked);
         return error == 0 ? flux::io_result<void>() : flux::unexpected(error);
     };
     return flux::take(flux::through_window(pull, send_piece));
 }
 
-int answer::let_go(std::uint64_t bytes)
+// Says in the access log what has become of it; gives the error.
+int answer::log(int error) const noexcept
 {
-    log_answer(to_, status_, bytes);
+    log_answer(to_, {status_, on_->sent(), on_->begun(), error});
+    return error;
+}
+
+int answer::let_go()
+{
+    log(0);
     using after = exchange::after;
     return on_->let_go(keeps_ ? after::kept
                        : is_cut_short_ || to_.facts().keeps ? after::closed_softly

@@ -41,8 +41,9 @@ class answer
 
   private:
     std::string_view end_head();
-    int send_pieces(flux::body &content, bool is_chunked, std::uint64_t &sent);
-    int let_go(std::uint64_t bytes);
+    int send_pieces(flux::body &content, bool is_chunked);
+    int log(int error) const noexcept;
+    int let_go();
 
     const request &to_;
     exchange *const on_;

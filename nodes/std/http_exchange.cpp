@@ -23,6 +23,11 @@ void exchange::begin(const request &one)
     is_head_ = one.is_head();
     is_open_ = true;
     was_continued_ = false;
+    begun_ = flux::running_io().last_look();
+    sent_ = 0;
+    if (one.by().logs()) {
+        asked_ = std::make_shared<const request>(one);
+    }
     given(one);
     flux::running_flow->own(*this);
 }
@@ -33,6 +38,7 @@ bool exchange::end() noexcept
         return false;
     }
     is_open_ = false;
+    asked_.reset();
     flux::running_flow->disown(*this);
     answered();
     return true;
@@ -41,6 +47,9 @@ bool exchange::end() noexcept
 bool exchange::flow_has_ended() noexcept
 {
     if (std::exchange(is_open_, false)) {
+        if (const std::shared_ptr<const request> asked = std::move(asked_)) {
+            log_answer(*asked, {has_left() ? 499 : 500, 0, begun_});
+        }
         fail();
     }
     return false;
@@ -85,7 +94,7 @@ int connection_exchange::send(string_view head, string_view content, flux::momen
 {
     iovec parts[] = {{const_cast<char *>(head.data()), head.size()},
                      {const_cast<char *>(content.data()), content.size()}};
-    return flux::take(on_->send(std::span(parts).first(content.empty() ? 1 : 2), deadline));
+    return counted(flux::take(on_->send(std::span(parts).first(content.empty() ? 1 : 2), deadline)), content.size());
 }
 
 int connection_exchange::send(string_view head, const files::file &file, const range &part)
@@ -97,7 +106,7 @@ int connection_exchange::send(string_view head, const files::file &file, const r
     for (std::size_t sent = 0; sent < part.size;) {
         const std::size_t count = std::min(piece, part.size - sent);
         const flux::file_part next = file.part(part.begin + sent, count);
-        const int error = flux::take(on_->send_file(head, next, by_->send_deadline_from_now()));
+        const int error = counted(flux::take(on_->send_file(head, next, by_->send_deadline_from_now())), next.size);
         if (error != 0) {
             return error;
         }
@@ -119,7 +128,7 @@ int connection_exchange::send_piece(string_view piece, bool is_chunked)
     iovec parts[] = {{line, static_cast<std::size_t>(line_size)},
                      {const_cast<char *>(piece.data()), piece.size()},
                      {const_cast<char *>("\r\n"), is_chunked ? 2U : 0U}};
-    return flux::take(on_->send(parts, by_->send_deadline_from_now()));
+    return counted(flux::take(on_->send(parts, by_->send_deadline_from_now())), piece.size());
 }
 
 int connection_exchange::send_end(bool is_chunked)

@@ -8,6 +8,8 @@
 #include "flux/connection.hpp"
 #include "flux/flow/belongings.hpp"
 
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -28,6 +30,10 @@ class exchange : private flux::belonging
     void begin(const request &one);
     /// Somebody answers: false where somebody has.
     bool end() noexcept;
+
+    /// When the flow was given the request; how much of the content of the answer has been sent.
+    flux::moment begun() const noexcept { return begun_; }
+    std::uint64_t sent() const noexcept { return sent_; }
 
     bool was_continued() const noexcept { return was_continued_; }
     /// Sends `100 Continue`.
@@ -63,18 +69,29 @@ class exchange : private flux::belonging
     exchange() noexcept = default;
 
     bool is_head() const noexcept { return is_head_; }
+    /// So many more bytes of the content have been sent, unless there was an error, which it gives.
+    int counted(int error, std::size_t bytes) noexcept
+    {
+        sent_ += error == 0 ? bytes : 0;
+        return error;
+    }
 
   private:
     virtual void given(const request &one) noexcept = 0;
     virtual void answered() noexcept {}
     virtual int send_continue(flux::moment deadline) = 0;
-    // Nobody has answered, and the flow has ended.
+    // Nobody has answered, and the flow has ended: perhaps as the client has left.
     virtual void fail() noexcept = 0;
+    virtual bool has_left() const noexcept { return false; }
     bool flow_has_ended() noexcept override;
 
     bool is_head_ = false;
     bool is_open_ = false;
     bool was_continued_ = false;
+    flux::moment begun_ = flux::never;
+    std::uint64_t sent_ = 0;
+    // For the access log, where there is one; until somebody answers.
+    std::shared_ptr<const request> asked_;
 };
 
 /// Of a connection of HTTP/1, for one request after the other.

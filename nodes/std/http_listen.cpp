@@ -62,7 +62,7 @@ class refusals final : public flux::last_words
             const int status = error == ETIMEDOUT ? 408 : error == ENOMEM ? 503 : status_of(wanted);
             text = last_answer(status, false);
             if (by_.logs()) {
-                log_answer(by_, host_of(bad.peer().text()), nullptr, status, 0);
+                log_answer(by_, host_of(bad.peer().text()), nullptr, {status});
             }
         } catch (const std::bad_alloc &) {
             text.clear();
@@ -235,7 +235,7 @@ int Listen(const flux::endpoint &at, long idle_ms, long first_byte_ms, long head
             exchange_of(next)->begin(next);
             return 0;
         }
-        log_answer(next, status, 0);
+        log_answer(next, {status});
         if (next.stream() != nullptr) {
             next.stream()->refuse(status);
         } else {

@@ -6,6 +6,8 @@
 #include "flux/log.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <new>
 #include <utility>
 
 namespace http {
@@ -39,16 +41,15 @@ std::string client_of(const request &one)
     return client;
 }
 
-void log_answer(const settings &by, const std::string &client, const request *one, int status, std::uint64_t bytes)
+namespace {
+
+std::string line_of(const settings &by, const std::string &client, const request *one, const given_answer &what)
 {
-    if (!by.logs()) {
-        return;
-    }
     std::string version = "1.1";
     if (one != nullptr) {
         version = one->stream() != nullptr ? "2.0" : "1." + std::string(one->message().head().minor_version());
     }
-    logged_answer line{client, clock_texts::now().log_date, "-", "-", version, {}, {}, {}, status, bytes};
+    logged_answer line{client, clock_texts::now().log_date, "-", "-", version, {}, {}, {}, what.status, what.bytes};
     if (one != nullptr) {
         line.method = one->method();
         line.target = one->target();
@@ -56,14 +57,34 @@ void log_answer(const settings &by, const std::string &client, const request *on
         line.referer = one->field("referer");
         line.agent = one->field("user-agent");
     }
-    const bool is_json = by.log == settings::log_kind::json;
-    flux::log_lines(is_json ? json_line(line) : common_line(line));
+    if (what.begun != flux::never) {
+        line.took = std::chrono::duration_cast<std::chrono::microseconds>(flux::running_io().now() - what.begun);
+    }
+    line.error = what.error == 0 ? "" : ::strerrorname_np(what.error);
+    return by.log == settings::log_kind::json ? json_line(line) : common_line(line);
 }
 
-void log_answer(const request &one, int status, std::uint64_t bytes)
+} // namespace
+
+void log_answer(const settings &by, const std::string &client, const request *one, const given_answer &what) noexcept
+{
+    try {
+        if (by.logs()) {
+            flux::log_lines(line_of(by, client, one, what));
+        }
+    } catch (const std::bad_alloc &) {
+        flux::log_line("there is no memory for a line of the access log");
+    }
+}
+
+void log_answer(const request &one, const given_answer &what) noexcept
 {
     if (one.by().logs()) [[unlikely]] {
-        log_answer(one.by(), client_of(one), &one, status, bytes);
+        try {
+            log_answer(one.by(), client_of(one), &one, what);
+        } catch (const std::bad_alloc &) {
+            flux::log_line("there is no memory for a line of the access log");
+        }
     }
 }
 

@@ -34,8 +34,19 @@ struct settings {
 /// The address of its client; of one behind proxies that are believed what they say of it.
 std::string client_of(const request &one);
 
-/// A line of the access log, if there is one; of what is no request where `one` is null. Throws `std::bad_alloc`.
-void log_answer(const settings &by, const std::string &client, const request *one, int status, std::uint64_t bytes);
-void log_answer(const request &one, int status, std::uint64_t bytes);
+/// What the access log says of an answer.
+struct given_answer {
+    int status;
+    /// Of its content, as far as they were sent.
+    std::uint64_t bytes = 0;
+    /// When a flow was given the request; `never` where none was.
+    flux::moment begun = flux::never;
+    /// Why it broke off; 0 where it did not.
+    int error = 0;
+};
+
+/// A line of the access log, if there is one; of what is no request where `one` is null.
+void log_answer(const settings &by, const std::string &client, const request *one, const given_answer &what) noexcept;
+void log_answer(const request &one, const given_answer &what) noexcept;
 
 } // namespace http

@@ -111,18 +111,18 @@ void stream::read_request()
     }
     asks_head_ = method_ == "HEAD";
     if (head_size_ > longest_header) {
-        return refuse_here(431);
+        return refuse_unread(431);
     }
     const std::string head = head_as_of_http1();
     const std::span<const std::byte> bytes = std::as_bytes(std::span(head));
     flux::typed_parse<http_message::request> parse;
     const flux::message_parse::state come = parse.read(head, false);
     if (come == flux::message_parse::state::no_memory) {
-        return refuse_here(503);
+        return refuse_unread(503);
     }
     if (come != flux::message_parse::state::whole || parse.size() != head.size()) {
         parse.bytes = flux::message_bytes::copy_of(bytes);
-        return refuse_here(status_of(parse));
+        return refuse_unread(status_of(parse));
     }
     parse.bytes = parse.ahead() == nullptr ? flux::message_bytes::copy_of(bytes)
                                            : flux::message_bytes::with_stream(bytes, shared_from_this());
@@ -132,7 +132,7 @@ void stream::read_request()
     }
 }
 
-bool stream::is_gone() const
+bool stream::is_gone() const noexcept
 {
     const alone held(of_->lock_);
     return is_closed_;
@@ -300,7 +300,7 @@ int stream::send(string_view head, string_view content, flux::moment deadline)
         return ECONNRESET;
     }
     submit(head, !content.empty());
-    return send_rest(content, true, held, deadline);
+    return counted(send_rest(content, true, held, deadline), content.size());
 }
 
 int stream::send(string_view head, const files::file &file, const range &part)
@@ -337,7 +337,8 @@ int stream::send_head(string_view head)
 int stream::send_piece(string_view piece, bool)
 {
     alone held(of_->lock_);
-    return is_closed_ ? ECONNRESET : send_rest(piece, false, held, of_->by_.send_deadline_from_now());
+    return is_closed_ ? ECONNRESET
+                      : counted(send_rest(piece, false, held, of_->by_.send_deadline_from_now()), piece.size());
 }
 
 int stream::send_end(bool)
@@ -369,6 +370,13 @@ void stream::refuse(int status)
     alone held(of_->lock_);
     refuse_here(status);
     of_->finish(*this, held);
+}
+
+// There is no request that could be given to a flow.
+void stream::refuse_unread(int status)
+{
+    log_answer(of_->by_, host_of(peer().text()), nullptr, {status});
+    refuse_here(status);
 }
 
 // No flow waits for it, so it does not keep its connection in use.

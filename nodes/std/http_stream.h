@@ -44,7 +44,7 @@ class stream final : public exchange, public flux::message_stream, public std::e
     std::string bytes_behind() const override;
 
     /// Whether it has ended before any flow has it.
-    bool is_gone() const;
+    bool is_gone() const noexcept;
 
   private:
     friend class session;
@@ -55,6 +55,7 @@ class stream final : public exchange, public flux::message_stream, public std::e
     void answered() noexcept override;
     int send_continue(flux::moment deadline) override;
     void fail() noexcept override;
+    bool has_left() const noexcept override { return is_gone(); }
 
     // What comes.
     void add_field(std::string_view name, std::string_view value);
@@ -65,6 +66,7 @@ class stream final : public exchange, public flux::message_stream, public std::e
     // What is sent.
     void submit(std::string_view head, bool has_content);
     int send_rest(std::string_view content, bool ends, alone &held, flux::moment deadline) noexcept;
+    void refuse_unread(int status);
     void refuse_here(int status);
     void refuse_or_reset(int status) noexcept;
     void reset(std::uint32_t code) noexcept;

@@ -481,6 +481,12 @@ std::string json_line(const logged_answer &answer)
     line += ",\"status\":" + std::to_string(answer.status) + ",\"bytes\":" + std::to_string(answer.bytes);
     add("referer", answer.referer);
     add("agent", answer.agent);
+    if (answer.took.count() >= 0) {
+        line += ",\"duration_us\":" + std::to_string(answer.took.count());
+    }
+    if (answer.error == nullptr || *answer.error != '\0') {
+        add("error", answer.error == nullptr ? "unknown" : answer.error);
+    }
     return line + "}\n";
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
@@ -218,6 +219,10 @@ struct logged_answer {
     std::string_view agent;
     int status = 0;
     std::uint64_t bytes = 0;
+    /// From where a flow was given the request; below 0 where none was.
+    std::chrono::microseconds took{-1};
+    /// Why it broke off: the name of an errno value, which may be null; empty where it did not.
+    const char *error = "";
 };
 
 /// A line of the "Common Log Format" of NCSA's httpd, with referer and user agent at its end.
