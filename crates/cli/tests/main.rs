@@ -67,3 +67,4 @@ mod streams;
 mod support;
 mod tls;
 mod web;
+mod web_files;

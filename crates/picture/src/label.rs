@@ -13,10 +13,12 @@ pub(crate) fn applied(flow: &Flow, name: &str, step: &Step) -> String {
         _ => None,
     };
     let mut constants: Vec<_> = step.inputs.iter().take(required).map_while(constant).collect();
-    for (position, input) in step.inputs.iter().enumerate().skip(required) {
-        let (Some(signature), Operand::Constant(value)) = (signature, input) else { continue };
-        if signature.default_of(position) != Some(value) {
-            constants.push(format!("{}: {}", signature.inputs[position].name, program.constant_text(value)));
+    let inputs = signature.into_iter().flat_map(|signature| &signature.inputs);
+    for (position, (parameter, input)) in inputs.zip(&step.inputs).enumerate().skip(required) {
+        let default = signature.and_then(|signature| signature.default_of(position));
+        let Operand::Constant(value) = input else { continue };
+        if default != Some(value) {
+            constants.push(format!("{}: {}", parameter.name, program.constant_text(value)));
         }
     }
     if constants.is_empty() { name.to_owned() } else { format!("{name}({})", constants.join(", ")) }

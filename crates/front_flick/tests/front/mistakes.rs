@@ -38,12 +38,10 @@ fun say : (-/kv client, reason : string) -> ()
 fn names_have_the_letters_of_cpp() {
     let wrong = |line: u32, name: &str| format!("{line}: [invalid-name] `{name}` has letters that a name cannot have");
     assert_eq!(of("proc é : (kv/- a, -/kv b)\n  | a => b\n"), [wrong(4, "é")]);
-    assert_eq!(
-        of(
-            "global ö : integer = 1\nproc P : (kv/- a, -/kv b)\n  | a => ü() => b\nfun ü : (x : kv) -> (kv)\n  let ä = x\n  ä\n"
-        ),
-        [wrong(4, "ö"), wrong(6, "ü"), wrong(8, "ä")]
-    );
+    let process = "proc P : (kv/- a, -/kv b)\n  | a => ü() => b\n";
+    let function = "fun ü : (x : kv) -> (kv)\n  let ä = x\n  ä\n";
+    let all = format!("global ö : integer = 1\n{process}{function}");
+    assert_eq!(of(&all), [wrong(4, "ö"), wrong(6, "ü"), wrong(8, "ä")]);
 }
 
 #[test]
