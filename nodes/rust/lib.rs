@@ -40,7 +40,7 @@ pub fn reference() -> String {
     page
 }
 
-/// Some lines of a module between two empty ones: a comment, and the first statement after it.
+/// Some lines of a module between two empty ones: a comment, and the first statement after it, up to its body.
 struct Block {
     comment: String,
     statement: String,
@@ -51,8 +51,14 @@ impl Block {
         let is_comment = |line: &&str| line.starts_with("//");
         let comment: Vec<&str> =
             text.lines().take_while(is_comment).map(|line| line.trim_start_matches("//").trim_start()).collect();
-        let statement = text.lines().find(|line| !is_comment(line)).unwrap_or_default();
-        Self { comment: comment.join("\n"), statement: statement.to_owned() }
+        let mut statement = vec![];
+        for line in text.lines().skip_while(|line| is_comment(line)) {
+            statement.push(line);
+            if line.ends_with([';', '{']) {
+                break;
+            }
+        }
+        Self { comment: comment.join("\n"), statement: statement.join("\n") }
     }
 }
 
