@@ -15,6 +15,7 @@ source tcp.Messages(port, memcached.command) => Command;
 // Replies are in the order of the requests, and those to requests that came together leave together.
 Command (flux::connection *connection, memcached.command request) => ();
 Command:[_, foreign] = tcp.Close;
+Command:[_, memcached.invalid] = Invalid -> tcp.SendMessage -> tcp.Close;
 Command:[_, quit] = tcp.Close;
 Command:[_, memcached.quit] = Succeed -> tcp.SendMessage -> tcp.Close;
 Command:[_, memcached.statistics] = Statistics -> [Send] -> Succeed -> tcp.Reply;
@@ -177,6 +178,8 @@ Told (memcached.command request, uint64 version, uint64 number) => (memcached.co
 Version (memcached.command request) => (memcached.command reply) {
   reply = memcached.command(magic_code: 0x81, opcode: request.opcode, opaque: request.opaque, value: bytes("1.6.0"));
 };
+
+Invalid (memcached.command request) => (memcached.command reply) { reply = memcached.Failure(request, 0x04); };
 
 Unknown (memcached.command request) => (memcached.command reply) { reply = memcached.Failure(request, 0x81); };
 

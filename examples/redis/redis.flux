@@ -4,20 +4,35 @@ use std.tcp;
 use std.resp;
 use std.channels;
 include "store.h";
+include "commands.h";
 
 option port : int = 6379;
 // How long a client may be silent; 0 is no limit.
 option timeout : duration = 0ms;
 
-source tcp.Messages(port, resp.command, idle: timeout, first_byte: timeout) => Serve;
+source NextCommand(port) => Serve;
+
+// The next command of any client. A protocol error gets the reply of redis-server, and its connection is closed.
+NextCommand (flux::endpoint at, long idle_ms = timeout, long first_byte_ms = timeout, long message_ms = tcp.message,
+    long request_ms = tcp.request)
+  => (flux::connection *connection, resp.command message) replicable;
 
 Serve (flux::connection *connection, resp.command message) => ();
 Serve:[_, typed] = resp.Split -> Command;
 Serve:[_, _] = Command;
 typedef typed (resp.command message) { has(message.line) };
+handle error resp.Split => NotSplit;
+NotSplit (flux::connection *connection, int error) => ();
+NotSplit:[_, unbalanced] = Unbalanced -> tcp.SendMessage -> tcp.Close;
+NotSplit:[_, _] = tcp.Close;
+typedef unbalanced (int error) { error == EBADMSG };
+Unbalanced () => (resp.failure reply) {
+  reply = resp.failure(text: "ERR Protocol error: unbalanced quotes in request");
+};
 
-// What is known of a client: the version of the protocol that it speaks, and to how many channels it has subscribed.
-record client { protocol : int64; channels : uint64; };
+// What is known of a client: the version of the protocol that it speaks, how many channels it has subscribed to, and
+// its number.
+record client { protocol : int64; channels : uint64; id : int64; };
 Client (flux::connection *connection) => (flux::connection *connection, client from);
 SetClient (client from, flux::connection *connection) => (flux::connection *connection);
 
@@ -28,7 +43,7 @@ typedef nothing (resp.command message) { !has(message.name) };
 // Commands are found by their names, whatever the case of the letters.
 enum verb {
   get, set, incr, decr, incrby, decrby, del, exists, mget, mset, expire, pexpire, ttl, pttl, persist,
-  ping, echo, publish, subscribe, unsubscribe, select, hello, config, command, quit, unknown
+  ping, echo, publish, subscribe, unsubscribe, select, hello, config, command, quit, http, unknown
 };
 Called (resp.command message) => (text name) { name = lower(value(message.name)); };
 Name (resp.command message) => (verb what) {
@@ -84,10 +99,13 @@ Name (resp.command message) => (verb what) {
     what = verb.command;
   } else if name == "quit" {
     what = verb.quit;
+  } else if name == "post" || name == "host:" {
+    what = verb.http;
   }
 };
 
 Reply (flux::connection *connection, client from, verb what, resp.command message) => ();
+Reply:[_, _, http, _] = tcp.Close; // a web page has made a browser send commands in a request
 Reply:[_, _, quit, _] = Okay -> tcp.SendMessage -> tcp.Close;
 Reply:[_, listens, other, _] = NotNow -> tcp.Reply;
 Reply:[_, listens, ping, few] = Heard -> tcp.Reply;
@@ -95,11 +113,12 @@ Reply:[_, _, subscribe, more] = Words -> [Subscribe] -> SetClient -> tcp.Return;
 Reply:[_, apart, unsubscribe, alone] = Nowhere -> tcp.Reply;
 Reply:[_, _, unsubscribe, alone] = channels.Subscriptions -> Named -> [Unsubscribe] -> SetClient -> tcp.Return;
 Reply:[_, _, unsubscribe, _] = Words -> [Unsubscribe] -> SetClient -> tcp.Return;
-Reply:[_, _, hello, _] = Hello -> SetClient -> Welcome -> tcp.Reply;
+Reply:[_, _, hello, _] = Asked -> Hello -> SetClient -> Greet -> tcp.Reply;
 Reply:[_, _, _, _] = Answer -> tcp.Reply;
 typedef subscribe (verb what) { what == verb.subscribe };
 typedef unsubscribe (verb what) { what == verb.unsubscribe };
 typedef publish (verb what) { what == verb.publish };
+typedef http (verb what) { what == verb.http };
 typedef quit (verb what) { what == verb.quit };
 typedef hello (verb what) { what == verb.hello };
 typedef alone (resp.command message) { value(message.count) == 1 };
@@ -149,6 +168,7 @@ Answer:[_, ping, _] = Takes(1, 2) -> Echo;
 Answer:[_, echo, _] = Takes(2, 2) -> Echo;
 Answer:[_, select, _] = Takes(2, 2) -> Select -> Okay;
 Answer:[_, config, _] = Takes(2, 0) -> Config;
+Answer:[_, command, counts] = Takes(2, 2) -> CountCommands -> Number;
 Answer:[_, command, _] = Commands;
 Answer:[_, _, _] = Unknown;
 handle error Answer => Refuse;
@@ -186,7 +206,7 @@ atomic Find:{items?, item(shard)?};
 atomic Put:{items?, item(shard)};
 atomic Forget:{items?, item(shard)};
 
-// Milliseconds, from some time on.
+// Milliseconds since 1970.
 Now () => (int64 now);
 
 Place (resp.command message) => (resp.word key, uint32 shard) {
@@ -309,7 +329,7 @@ Changed (int64 by, optional<item> found) => (item made, int64 number) {
 // EXPIRE and its like
 Until (int64 unit_ms, resp.command message, int64 now) => (int64 until) {
   let time = Integer(value(message.second));
-  if time > 9223372036854775807 / unit_ms || time < -9223372036854775807 / unit_ms { fail 3; }
+  if time > 9223372036854775807 / unit_ms || time < (-9223372036854775807 - 1) / unit_ms { fail 3; }
   if time * unit_ms > 9223372036854775807 - now { fail 3; }
   until = now + time * unit_ms;
 };
@@ -430,14 +450,14 @@ Subscribing (text word, client from, list<text> channels) => (text channel, resp
   channel = text(from.protocol) + word;
   let count = length(channels);
   if !contains(channels, channel) { count = count + 1; }
-  from = client(protocol: from.protocol, channels: count);
+  from = client(protocol: from.protocol, channels: count, id: from.id);
   reply = News(from, [Bulk("subscribe"), Bulk(word), resp.value(integer: int64(count))]);
 };
 Unsubscribe (text word, flux::connection *connection, client from) => (flux::connection *connection, client from);
 Unsubscribe = Channel -> channels.Unsubscribe -> channels.Subscriptions -> Unsubscribing -> tcp.SendMessage;
 Channel (text word, client from) => (text channel) { channel = text(from.protocol) + word; };
 Unsubscribing (text word, client from, list<text> channels) => (resp.value reply, client from) {
-  from = client(protocol: from.protocol, channels: length(channels));
+  from = client(protocol: from.protocol, channels: length(channels), id: from.id);
   reply = News(from, [Bulk("unsubscribe"), Bulk(word), resp.value(integer: int64(from.channels))]);
 };
 Nowhere (client from) => (resp.value reply) {
@@ -491,21 +511,79 @@ Pong () => (resp.okay reply) { reply = resp.okay(text: "PONG"); };
 Select (resp.command message) => () {
   if Integer(value(message.first)) != 0 { fail 6; }
 };
-Hello (client from, resp.command message) => (client from) {
-  if has(message.first) && value(message.first).content == "3" { from = client(protocol: 3, channels: from.channels); }
-  if has(message.first) && value(message.first).content == "2" { from = client(protocol: 2, channels: from.channels); }
+
+// HELLO. The version is the one that the client asks for; none if that is no integer.
+Asked (client from, resp.command message) => (optional<int64> version) {
+  version = from.protocol;
+  if has(message.first) { version = Integer(value(message.first)); }
 };
+NoInteger () => (optional<int64> version) { version = none; };
+handle error Asked => NoInteger;
+// The fault is what the client is told. A HELLO with a fault changes nothing.
+Hello (client from, resp.command message, optional<int64> version) => (client from, text fault) {
+  if !has(version) {
+    fault = "ERR Protocol version is not an integer or out of range";
+  } else if value(version) != 2 && value(version) != 3 {
+    fault = "NOPROTO unsupported protocol version";
+  } else {
+    fault = OptionsFault(message);
+    if fault == "" { from = client(protocol: value(version), channels: from.channels, id: from.id); }
+  }
+};
+// The options are `AUTH user password` and `SETNAME name`. The only user is `default`, with any password.
+OptionsFault (resp.command message) => (text fault) {
+  fault = "";
+  let option = "";
+  let user = "default";
+  let wanted : uint64 = 0; // so many words of the option are still to come
+  let left = value(message.count) - 1;
+  let is_version = true;
+  for word in Texts(message) {
+    left = left - 1;
+    if is_version {
+      is_version = false;
+    } else if fault == "" && wanted > 0 {
+      if option == "auth" && wanted == 2 { user = word; }
+      if option == "setname" && !Visible(word) {
+        fault = "ERR Client names cannot contain spaces, newlines or special characters.";
+      }
+      wanted = wanted - 1;
+    } else if fault == "" {
+      option = lower(word);
+      if option == "auth" { wanted = 2; }
+      if option == "setname" { wanted = 1; }
+      if wanted == 0 || wanted > left {
+        fault = OneLine("ERR Syntax error in HELLO option '" + word[..min([length(word), 128])] + "'");
+      }
+    }
+  }
+  if fault == "" && user != "default" {
+    fault = "WRONGPASS invalid username-password pair or user is disabled.";
+  }
+};
+Visible (text word) => (bool is_visible) {
+  is_visible = !(contains(word, " ") || contains(word, "\t") || contains(word, "\r") || contains(word, "\n"));
+};
+Greet (client from, text fault) => (flux::message reply);
+Greet:[_, faultless] = Welcome;
+Greet:[_, _] = Complain;
+typedef faultless (text fault) { fault == "" };
+Complain (text fault) => (resp.failure reply) { reply = resp.failure(text: fault); };
 Welcome (client from) => (resp.value reply) {
-  reply = Table(from, ["server": Bulk("redis"), "version": Bulk("7.0.0"), "proto": resp.value(integer: from.protocol)]);
+  let modules = resp.value(array: resp.values(elements: []));
+  reply = Table(from,
+      [Row("server", Bulk("redis")), Row("version", Bulk("7.0.0")), Row("proto", resp.value(integer: from.protocol)),
+        Row("id", resp.value(integer: from.id)), Row("mode", Bulk("standalone")), Row("role", Bulk("master")),
+        Row("modules", modules)]);
 };
+Row (text key, resp.value content) => (resp.pair row) { row = resp.pair(key: Bulk(key), content: content); };
 // A map; for those who know no maps a list of keys and values.
-Table (client from, map<text, resp.value> rows) => (resp.value reply) {
+Table (client from, list<resp.pair> rows) => (resp.value reply) {
   if from.protocol == 3 {
-    let pairs = [for key, content in rows : resp.pair(key: Bulk(key), content: content)];
-    reply = resp.value(map: resp.entries(pairs: pairs));
+    reply = resp.value(map: resp.entries(pairs: rows));
   } else {
     let all : list<resp.value> = [];
-    for key, content in rows { all = all + [Bulk(key), content]; }
+    for row in rows { all = all + [row.key, row.content]; }
     reply = resp.value(array: resp.values(elements: all));
   }
 };
@@ -513,12 +591,10 @@ Config (client from, resp.command message) => (resp.value reply) {
   let known = ["appendonly": "no", "save": ""];
   let asked = Texts(message);
   if lower(asked[0]) != "get" { fail 2; }
-  let rows : map<text, resp.value> = [];
-  for key, content in known {
-    if contains(asked, key) { rows[key] = Bulk(content); }
-  }
-  reply = Table(from, rows);
+  reply = Table(from, [for key, content in known if contains(asked, key) : Row(key, Bulk(content))]);
 };
+typedef counts (resp.command message) { has(message.first) && lower(value(message.first).content) == "count" };
+CountCommands () => (int64 number) { number = 25; }; // the verbs
 Commands () => (resp.value reply) { reply = resp.value(array: resp.values(elements: [])); };
 Unknown (resp.command message) => (resp.failure reply) {
   let rest = "";
@@ -527,5 +603,6 @@ Unknown (resp.command message) => (resp.failure reply) {
   }
   let called = value(message.name);
   let text = "ERR unknown command '" + called[..min([length(called), 128])] + "', with args beginning with: " + rest;
-  reply = resp.failure(text: join(split(join(split(text, "\r"), " "), "\n"), " "));
+  reply = resp.failure(text: OneLine(text));
 };
+OneLine (text said) => (text line) { line = join(split(join(split(said, "\r"), " "), "\n"), " "); };

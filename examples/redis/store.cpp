@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <functional>
@@ -34,11 +35,17 @@ struct shard_of_items {
 /// More than there are processors, so that commands seldom wait for each other.
 std::array<shard_of_items, 64> shards;
 
+// When the clock of the server began, as the time of Unix. Like redis-server, the server refuses times to live that
+// overflow in milliseconds since 1970.
+const auto clock_begin = std::chrono::system_clock::now().time_since_epoch() - flux::clock::now().time_since_epoch();
+
 std::int64_t now()
 {
     using std::chrono::duration_cast, std::chrono::milliseconds;
-    return duration_cast<milliseconds>(flux::running_io().last_look().time_since_epoch()).count();
+    return duration_cast<milliseconds>(clock_begin + flux::running_io().last_look().time_since_epoch()).count();
 }
+
+std::atomic<std::int64_t> clients = 0;
 
 } // namespace
 
@@ -128,9 +135,12 @@ void Now(std::int64_t &time)
 int Client(flux::connection *connection, flux::connection *&same, client &from)
 {
     same = connection;
-    const client *const known = connection->state<client>();
+    client *const known = connection->state<client>();
     if (known == nullptr) {
         return EBADF;
+    }
+    if (known->id == 0) {
+        known->id = ++clients;
     }
     from = *known;
     from.protocol = std::max<std::int64_t>(from.protocol, 2);

@@ -23,7 +23,7 @@ int Kept(const resp::word &given, resp::word &content);
 // Forgets the items that have expired.
 void Drop(std::uint32_t shard);
 
-// The time in milliseconds.
+// The time in milliseconds since 1970.
 void Now(std::int64_t &now);
 
 // What is known of the client of this connection.

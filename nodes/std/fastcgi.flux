@@ -16,12 +16,13 @@ type record = unit {
 };
 
 // "8. Types and constants": what each type of record has in it. The streams are bytes, and end with an empty record.
+// FCGI_PARAMS is a stream, too: a pair may begin in one record and end in the next.
 type content = unit (uint8 kind) {
   switch (kind) {
     1 -> begin : begin_request;
     3 -> end : end_request;
-    4, 9, 10 -> pairs : pair[] &eod &max_size = 65535; # params, get values, and what comes of that
-    5, 6, 7, 8 -> stream : bytes &eod &max_size = 65535; # standard input, output and error; data
+    4, 5, 6, 7, 8 -> stream : bytes &eod &max_size = 65535; # params; standard input, output and error; data
+    9, 10 -> pairs : pair[] &eod &max_size = 65535; # get values, and what comes of that
     11 -> unknown : unknown_type;
     * -> other : bytes &eod &max_size = 65535; # abort has nothing in it
   }
@@ -49,6 +50,12 @@ type end_request = unit {
 type unknown_type = unit {
   kind : uint8;
   reserved : bytes &length = 7;
+};
+
+// "5.2 FCGI_PARAMS": the pairs of a request. A reader joins the contents of its FCGI_PARAMS records and reads the result
+// as this message.
+type params = unit {
+  pairs : pair[] &eod &max_size = 64k;
 };
 
 // "3.4 Name-value pairs".

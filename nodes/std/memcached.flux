@@ -10,7 +10,7 @@ type command = unit {
   # "Packet structure": the header of 24 bytes
   magic_code : uint8 &requires = $$ == 0x80 || $$ == 0x81;
   opcode : uint8;
-  key_len : uint16 &requires = $$ <= 250; # KEY_MAX_LENGTH
+  key_len : uint16;
   extras_len : uint8;
   data_type : uint8; # reserved for future use
   status_or_v_bucket : uint16; # a response's status, a request's virtual bucket
@@ -22,12 +22,30 @@ type command = unit {
     &parse = self.total_len - (self.extras_len + self.key_len)
     &serialize = self.total_len = self.key_len + self.extras_len + $$;
 
-  # "Command opcodes": what requests say in their extras
+  # "Command opcodes": what requests say in their extras. Extras of a wrong size have no name.
   if (self.magic_code == 0x80) {
     switch (self.opcode) {
-      0x01, 0x02, 0x03, 0x11, 0x12, 0x13 -> store : store_extras &length = self.extras_len;
-      0x05, 0x06, 0x15, 0x16 -> change : change_extras &length = self.extras_len;
-      0x1c, 0x1d, 0x1e, 0x23, 0x24 -> touch : touch_extras &length = self.extras_len;
+      0x01, 0x02, 0x03, 0x11, 0x12, 0x13 -> {
+        if (self.extras_len == 8) {
+          store : store_extras &length = self.extras_len;
+        } else {
+          : bytes &length = self.extras_len;
+        }
+      }
+      0x05, 0x06, 0x15, 0x16 -> {
+        if (self.extras_len == 20) {
+          change : change_extras &length = self.extras_len;
+        } else {
+          : bytes &length = self.extras_len;
+        }
+      }
+      0x1c, 0x1d, 0x1e, 0x23, 0x24 -> {
+        if (self.extras_len == 4) {
+          touch : touch_extras &length = self.extras_len;
+        } else {
+          : bytes &length = self.extras_len;
+        }
+      }
       * -> extras : bytes &length = self.extras_len;
     }
   } else {
@@ -92,6 +110,33 @@ typedef get_and_touch (command request) {
 // A get, with or without a touch, whose response has the key.
 typedef with_key (command request) {
   request.opcode == 0x0c || request.opcode == 0x0d || request.opcode == 0x23 || request.opcode == 0x24
+};
+
+// A request with a wrong key, extras or value for its command. memcached replies with status 0x04, even to a quiet
+// request, and then closes the connection.
+typedef invalid (command request) {
+  let key = request.key_len;
+  let extras = request.extras_len;
+  let behind_extras = request.total_len - extras;
+  let is_wrong = false;
+  if get(request) || remove(request) {
+    is_wrong = key == 0 || request.total_len != key;
+  } else if has(request.store) {
+    is_wrong = key == 0;
+  } else if has(request.change) || has(request.touch) {
+    is_wrong = key == 0 || behind_extras != key;
+  } else if append(request) || prepend(request) {
+    is_wrong = key == 0 || extras != 0;
+  } else if no_operation(request) || version(request) || quit(request) {
+    is_wrong = request.total_len != 0;
+  } else if flush(request) {
+    is_wrong = behind_extras != 0 || extras != 0 && extras != 4;
+  } else if statistics(request) {
+    is_wrong = extras != 0;
+  } else {
+    is_wrong = request.opcode <= 0x1a || touch(request) || get_and_touch(request); // extras of another size
+  }
+  is_wrong || key > 250
 };
 
 // A response that a client does not want: a quiet get asks for no miss, other quiet commands for no success.

@@ -1,4 +1,4 @@
-// Lines of words, which somebody has typed, as the arrays that clients send.
+// Lines of words, which somebody has typed, as the arrays that clients send; and the replies to protocol errors.
 
 #include "resp.flux.h"
 
@@ -96,6 +96,27 @@ int Split(const command &line, command &array)
     parse.bytes = flux::message_bytes::copy_of(std::as_bytes(std::span(wire)));
     array = parse.message();
     return 0;
+}
+
+// A line can only be too long. The count of an array ends with the first CR. After that each word begins with `$`.
+std::string_view protocol_error(const flux::message_parse &wrong) noexcept
+{
+    const std::string_view bytes = wrong.bytes.view();
+    const flux::message_fault &fault = *wrong.what_is_wrong();
+    if (!bytes.starts_with('*')) {
+        return "-ERR Protocol error: too big inline request\r\n";
+    }
+    if (fault.offset <= bytes.find('\r')) {
+        return "-ERR Protocol error: invalid multibulk length\r\n";
+    }
+    const bool begins_word = bytes.substr(0, fault.offset).ends_with('\n') && !fault.is_of_size();
+    if (!begins_word || fault.offset >= bytes.size()) {
+        return "-ERR Protocol error: invalid bulk length\r\n";
+    }
+    static thread_local char text[] = "-ERR Protocol error: expected '$', got ' '\r\n";
+    const char byte = bytes[fault.offset];
+    text[sizeof text - sizeof " '\r\n"] = byte == '\r' || byte == '\n' ? ' ' : byte; // the reply is one line
+    return {text, sizeof text - 1};
 }
 
 } // namespace resp

@@ -64,14 +64,15 @@ type pair = unit {
 };
 
 // A command as a server takes it: an array of bulk strings, of which the first is its name, or a line of words as one
-// types it ("Inline commands", whose lines may end without "\r"). An empty array or line asks for nothing.
+// types it ("Inline commands", whose lines may end without "\r"). An empty array or line asks for nothing. An array
+// with a negative count is empty.
 type command = unit {
   %max_size = 64M;
 
   switch {
     -> {
       : "*";
-      count : int64 &digits = 10 &requires = -1 <= $$ && $$ <= 1M;
+      count : int64 &digits = 10 &requires = $$ <= 1M;
       : "\r\n";
       if (self.count > 0) {
         : "$";

@@ -23,6 +23,7 @@ mod debugging;
 mod defaults;
 mod dns_responder;
 mod examples;
+mod fastcgi;
 mod files;
 mod flick;
 mod flick_aggregator;

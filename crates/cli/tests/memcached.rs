@@ -4,7 +4,7 @@
 use crate::support;
 use crate::support::memcached::{self, NO_OPERATION, opaque_of, reply, request};
 use crate::support::{RUNTIMES, Server, text};
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -165,6 +165,56 @@ fn it_replies_as_memcached_does_byte_for_byte() {
                 );
             }
             assert_eq!(wanted.len(), given.len(), "seed {seed}, batch {batch}, {runtime:?}");
+        }
+    }
+}
+
+/// What a server replies to a request and a quit until it closes the connection.
+fn said_to(server: &Server, asked: &[u8], part: usize) -> Vec<u8> {
+    let mut client = server.connect();
+    // A server that has closed the connection does not read the rest.
+    let _ =
+        [asked, &request(0x07, 9, 0, [b"", b"", b""])].concat().chunks(part).try_for_each(|one| client.write_all(one));
+    let mut said = vec![];
+    let _ = client.read_to_end(&mut said);
+    said
+}
+
+#[test]
+fn wrong_arguments_are_refused_as_memcached_refuses_them() {
+    let (long, longer) = ([b'k'; 251], [b'k'; 300]);
+    let cases: [(&[u8], [&[u8]; 3]); 17] = [
+        (b"\x00\x09\x01\x11\x04\x05\x0e\x1c\x55", [b"", &long, b""]),
+        (b"\x04\x01", [&[0; 8], &longer, b""]),
+        (b"\x00\x09\x0c\x0d\x04\x0e\x0f\x19", [b"", b"", b""]),
+        (b"\x01\x11\x02\x03", [&[0; 8], b"", b"x"]),
+        (b"\x05\x06\x15", [&[0; 20], b"", b""]),
+        (b"\x1c\x1d\x1e\x23\x24", [&[0; 4], b"", b""]),
+        (b"\x01\x02\x03\x11\x05\x06\x16\x1c\x1d\x1e\x23\x24", [b"", b"a", b""]),
+        (b"\x01\x05\x00\x04\x0e\x0f\x10\x0a\x0b\x07\x17", [&[0; 4], b"a", b"x"]),
+        (b"\x05\x1c\x1d\x00\x08\x18", [&[0; 8], b"", b""]),
+        (b"\x01\x02\x05\x1c", [&[0; 9], b"a", b"x"]),
+        (b"\x00\x09\x0c\x04\x14", [b"", b"a", b"x"]),
+        (b"\x05\x06", [&[0; 20], b"a", b"x"]),
+        (b"\x0a\x0b\x07\x17\x08\x18", [b"", b"a", b""]),
+        (b"\x0a\x0b\x07\x17\x08\x18", [b"", b"", b"x"]),
+        (b"\x0a\x0b\x07\x17\x10", [&[0; 4], b"", b""]),
+        // These are right.
+        (b"\x00\x09\x0c\x04", [b"", &long[1..], b""]),
+        (b"\x08\x18", [&[0; 4], b"", b""]),
+    ];
+    let all = cases.iter().flat_map(|(opcodes, parts)| opcodes.iter().map(|opcode| request(*opcode, 7, 0, *parts)));
+    let all: Vec<_> = all.collect();
+    let theirs = memcached::server();
+    let wanted: Vec<_> = all.iter().map(|asked| said_to(&theirs, asked, 1000)).collect();
+    for runtime in RUNTIMES {
+        let ours = ours(runtime, &[]);
+        for (asked, wanted) in all.iter().zip(&wanted) {
+            for part in [1000, 7] {
+                let given = said_to(&ours, asked, part);
+                let shown = [asked, &given, wanted].map(|bytes| bytes.escape_ascii().to_string());
+                assert!(given == *wanted, "{runtime:?}: asked, given, wanted: {shown:#?}");
+            }
         }
     }
 }
