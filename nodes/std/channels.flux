@@ -4,8 +4,8 @@
 // connection between the replies to its own requests; a subscriber that is too far behind is cut off. A subscription
 // ends with its connection.
 //
-// A server whose subscribers are silent sets no limit to how long they may be: `tcp.Messages(port, resp.command,
-// idle: 0ms)`.
+// A subscriber may be silent for a long time. Its server turns off the limit for idle clients:
+// `tcp.Messages(port, resp.command, idle: 0ms)`.
 //
 // Nodes in C++ may also call these functions, from any flow: `channels::Publish("news", message, receivers)`.
 

@@ -16,13 +16,13 @@ type record = unit {
 };
 
 // "8. Types and constants": what each type of record has in it. The streams are bytes, and end with an empty record.
-// FCGI_PARAMS is a stream, too: a pair may begin in one record and end in the next.
+// FCGI_PARAMS is also a stream: a pair may begin in one record and end in the next.
 type content = unit (uint8 kind) {
   switch (kind) {
     1 -> begin : begin_request;
     3 -> end : end_request;
     4, 5, 6, 7, 8 -> stream : bytes &eod &max_size = 65535; # params; standard input, output and error; data
-    9, 10 -> pairs : pair[] &eod &max_size = 65535; # get values, and what comes of that
+    9, 10 -> pairs : pair[] &eod &max_size = 65535; # get values, and the result
     11 -> unknown : unknown_type;
     * -> other : bytes &eod &max_size = 65535; # abort has nothing in it
   }
@@ -52,8 +52,8 @@ type unknown_type = unit {
   reserved : bytes &length = 7;
 };
 
-// "5.2 FCGI_PARAMS": the pairs of a request. A reader joins the contents of its FCGI_PARAMS records and reads the result
-// as this message.
+// "5.2 FCGI_PARAMS": the pairs of a request. A reader joins the contents of the request's FCGI_PARAMS records. Then it
+// parses the joined bytes as this message.
 type params = unit {
   pairs : pair[] &eod &max_size = 64k;
 };

@@ -79,9 +79,9 @@ error service_unavailable = 503;
 error gateway_timeout = 504;
 
 // The next request of any connection, and its path: decoded, without `.` and `..`, with the slash at its beginning.
-// `OPTIONS *` is answered by the source, and CONNECT is refused. The options above, and those of `std.tls`, hold for all
-// listeners. A source gives its own listener other limits: `source http.Listen(8080, body: 10M, idle: 5s) => Serve`.
-// `tls_at` is `--tls-at`. Sources on one address must state the same.
+// `OPTIONS *` is answered by the source, and CONNECT is refused. The options above and those of `std.tls` apply to all
+// listeners. A source can override them for its own listener: `source http.Listen(8080, body: 10M, idle: 5s) => Serve`.
+// The input `tls_at` overrides `--tls-at`. Sources that listen on one address must have the same settings.
 Listen (flux::endpoint at, long idle = idle, long first_byte = first_byte, long head = head, long request = request,
     long send = send, size_t body = body, const char *log = log, const char *proxies = proxies,
     const char *unix_mode = unix_mode, const char *certificate = tls.certificate, const char *key = tls.key,

@@ -31,7 +31,7 @@ class exchange : private flux::belonging
     /// Somebody answers: false where somebody has.
     bool end() noexcept;
 
-    /// When the flow was given the request; how much of the content of the answer has been sent.
+    /// When the flow got the request, and how many bytes of the answer's content have been sent.
     flux::moment begun() const noexcept { return begun_; }
     std::uint64_t sent() const noexcept { return sent_; }
 
@@ -69,7 +69,7 @@ class exchange : private flux::belonging
     exchange() noexcept = default;
 
     bool is_head() const noexcept { return is_head_; }
-    /// So many more bytes of the content have been sent, unless there was an error, which it gives.
+    /// Counts these bytes of the content as sent if there was no error. Returns the error.
     int counted(int error, std::size_t bytes) noexcept
     {
         sent_ += error == 0 ? bytes : 0;
@@ -80,7 +80,7 @@ class exchange : private flux::belonging
     virtual void given(const request &one) noexcept = 0;
     virtual void answered() noexcept {}
     virtual int send_continue(flux::moment deadline) = 0;
-    // Nobody has answered, and the flow has ended: perhaps as the client has left.
+    // The flow has ended without an answer, perhaps because the client has left.
     virtual void fail() noexcept = 0;
     virtual bool has_left() const noexcept { return false; }
     bool flow_has_ended() noexcept override;
@@ -90,7 +90,7 @@ class exchange : private flux::belonging
     bool was_continued_ = false;
     flux::moment begun_ = flux::never;
     std::uint64_t sent_ = 0;
-    // For the access log, where there is one; until somebody answers.
+    // The request, for the access log; null if there is no log, or if somebody has answered.
     std::shared_ptr<const request> asked_;
 };
 

@@ -1,4 +1,4 @@
-// What a source states for its listener: it holds for all connections and requests there. And the access log.
+// The settings of a listener, which apply to all its connections and requests. The access log.
 #pragma once
 
 #include "http.flux.h"
@@ -26,7 +26,8 @@ struct settings {
 
     bool logs() const noexcept { return log != log_kind::none; }
 
-    /// Until when a client may take what is sent to it from now on; by a recent time, or by the current one.
+    /// The deadline for a client to receive what is sent to it from now on. The first function adds the limit to a
+    /// recent time (`last_look`), the second to the current time.
     flux::moment send_deadline() const;
     flux::moment send_deadline_from_now() const;
 };
@@ -34,18 +35,18 @@ struct settings {
 /// The address of its client; of one behind proxies that are believed what they say of it.
 std::string client_of(const request &one);
 
-/// What the access log says of an answer.
+/// The facts about an answer that the access log records.
 struct given_answer {
     int status;
-    /// Of its content, as far as they were sent.
+    /// The number of bytes of the content that were sent.
     std::uint64_t bytes = 0;
-    /// When a flow was given the request; `never` where none was.
+    /// When a flow got the request; `never` if no flow got it.
     flux::moment begun = flux::never;
-    /// Why it broke off; 0 where it did not.
+    /// The error that broke off the answer; 0 if the answer is complete.
     int error = 0;
 };
 
-/// A line of the access log, if there is one; of what is no request where `one` is null.
+/// Writes a line of the access log if the listener has a log. `one` is null if the request could not be read.
 void log_answer(const settings &by, const std::string &client, const request *one, const given_answer &what) noexcept;
 void log_answer(const request &one, const given_answer &what) noexcept;
 

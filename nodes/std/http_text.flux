@@ -9,5 +9,6 @@ Date (int64 time) => (text date) pure;
 // The path in a target, decoded, without `.` and `..`. Fails with EINVAL if it is none, or leads out of all folders.
 Path (text target) => (text path) pure;
 
-// The path as links to it have it: every byte but letters, digits, `-`, `.`, `_`, `~` and `/` is written as `%20` is.
+// The path, percent-encoded for a link. ASCII letters, digits, `-`, `.`, `_`, `~` and `/` stay. Every other byte is
+// encoded: a space becomes `%20`.
 Link (text path) => (text link) pure;

@@ -22,7 +22,7 @@ type command = unit {
     &parse = self.total_len - (self.extras_len + self.key_len)
     &serialize = self.total_len = self.key_len + self.extras_len + $$;
 
-  # "Command opcodes": what requests say in their extras. Extras of a wrong size have no name.
+  # "Command opcodes": what requests say in their extras. If the extras have a wrong size, these fields are unset.
   if (self.magic_code == 0x80) {
     switch (self.opcode) {
       0x01, 0x02, 0x03, 0x11, 0x12, 0x13 -> {
@@ -112,8 +112,8 @@ typedef with_key (command request) {
   request.opcode == 0x0c || request.opcode == 0x0d || request.opcode == 0x23 || request.opcode == 0x24
 };
 
-// A request with a wrong key, extras or value for its command. memcached replies with status 0x04, even to a quiet
-// request, and then closes the connection.
+// A request whose key, extras or value is wrong for its command. memcached replies with status 0x04, even to a quiet
+// request. Then memcached closes the connection.
 typedef invalid (command request) {
   let key = request.key_len;
   let extras = request.extras_len;
@@ -134,7 +134,7 @@ typedef invalid (command request) {
   } else if statistics(request) {
     is_wrong = extras != 0;
   } else {
-    is_wrong = request.opcode <= 0x1a || touch(request) || get_and_touch(request); // extras of another size
+    is_wrong = request.opcode <= 0x1a || touch(request) || get_and_touch(request); // the extras have a wrong size
   }
   is_wrong || key > 250
 };

@@ -6,12 +6,12 @@
 //
 // A server listens on a port of all IPv6 and IPv4 addresses, `Listen(8080)`, or on one address or Unix socket:
 // `Listen("127.0.0.1:8080")`, `Listen("[::1]:8080")`, `Listen("unix:/run/x.sock")`. Port 0 is any free port. The socket
-// is opened by the first call of a source for it, and the server logs `flux: listening on [::]:8080`. The file of a Unix
-// socket on which no process listens any more is replaced.
+// is opened by the first call of a source for it, and the server logs `flux: listening on [::]:8080`. The file of a
+// Unix socket on which no process listens any more is replaced.
 //
-// The options are the limits of all listeners. A source gives its own listener other ones: `tcp.Listen(8080, idle: 5s)`.
-// Several sources may listen on one address; they share its connections. All of them must state the same limits, or the
-// server does not start.
+// The options apply to all listeners. A source can override them for its own listener: `tcp.Listen(8080, idle: 5s)`.
+// Several sources may listen on one address; they share its connections. If their settings differ, the server does not
+// start.
 //
 // Errors: EBADF if the connection is a null pointer, or is not owned by the flow; ETIMEDOUT if a wait takes too long;
 // ECANCELED if the flow is cancelled. Other errors come from the system: ECONNRESET and EPIPE if the other side has

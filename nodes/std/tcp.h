@@ -16,23 +16,23 @@
 
 namespace tcp {
 
-/// What a source states for its listener: it holds for all connections there. A time of 0 is no limit.
+/// The settings of a listener, which apply to all its connections. A time of 0 means no limit.
 struct listener_settings {
     std::chrono::milliseconds idle{0};
     std::chrono::milliseconds first_byte{0};
     std::chrono::milliseconds message{0};
     std::chrono::milliseconds request{0};
     std::string unix_mode{};
-    /// What is spoken below all else, such as TLS, which stays; null where nothing is.
+    /// The layer below the protocol, such as TLS; null if there is none. It lives until the process ends.
     flux::stream_layer *layer = nullptr;
-    /// What else the module states, each with its name: `body: 1048576`.
+    /// Further settings of the module, each with its name: `body: 1048576`.
     std::vector<std::string> others{};
 
-    /// All of them, each with its name. Sources on one address state the same.
+    /// All settings, each with its name. Sources on one address must have the same lines.
     std::vector<std::string> lines() const;
 };
 
-/// What a source serves at an address.
+/// The connections of a source at an address, with their limits.
 struct served {
     flux::endpoint at;
     std::chrono::milliseconds idle;
@@ -43,14 +43,14 @@ struct served {
 // Functions for sources. A node behind a source gets null from the first two, because a source keeps its connections
 // for itself.
 
-/// What the calling source serves at this address; null before it has begun.
+/// The connections of the calling source at this address; null before the source has called `serve_at`.
 const served *served_at(const flux::endpoint &at);
 
-/// Begins to serve, with connections that are first given then. The process ends with a message where it cannot listen
-/// there, and where another source listens there with other settings. Throws `std::bad_alloc`.
+/// Starts to listen on the address. `first` says when the source gives a new connection. The process ends with a
+/// message if it cannot listen there, or if another source listens there with other settings. Throws `std::bad_alloc`.
 const served *serve_at(const flux::endpoint &at, flux::first_given first, const listener_settings &by);
 
-/// As the nodes `Listen` and `Accept`.
+/// Like the nodes `Listen` and `Accept`.
 int next_request(const served &from, flux::connection *&connection);
 int next_peer(const served &from, flux::connection *&connection);
 
@@ -58,14 +58,14 @@ int next_peer(const served &from, flux::connection *&connection);
 /// `std::bad_alloc`.
 int next_peers(const served &from, std::size_t count, std::vector<flux::connection *> &group);
 
-/// The next message of any connection: the connection, and `into` as it is then. Clients that are sent away are told
-/// the last words. Those that begin the other protocol speak that; whenever something has come there the connection is
-/// null. New ones are looked at by `first` before they are read.
+/// Waits for the next message of any connection, and parses it with `into`. `told` makes the reply to a client that is
+/// rejected. A client that begins the protocol `other` speaks it from then on. When something arrives from such a
+/// client, `connection` is null. `first` gets each new connection before its first message is read.
 int next_message(const served &from, flux::connection *&connection, flux::message_parse &into,
                  flux::last_words *told = nullptr, flux::other_protocol *other = nullptr,
                  flux::first_look *first = nullptr);
 
-/// The node of that name for messages of this class.
+/// The node `Messages`, for messages of this class.
 template <class Message>
 int Messages(const flux::endpoint &at, long idle_ms, long first_byte_ms, long message_ms, long request_ms,
              const char *unix_mode, flux::connection *&connection, Message &message)

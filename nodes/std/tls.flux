@@ -32,7 +32,7 @@ option at : string = "";
 // it resume the sessions of each other; so does a server that is started again. By default the key is the process's own.
 option ticket_key : string = "";
 
-// As `tcp.Listen`, with TLS. Without a certificate the server ends at its start.
+// As `tcp.Listen`, with TLS. The server does not start without a certificate.
 Listen (flux::endpoint at, long idle = tcp.idle, long first_byte = tcp.first_byte, long message = tcp.message,
     long request = tcp.request, const char *unix_mode = tcp.unix_mode, const char *certificate = certificate,
     const char *key = key, const char *ticket_key = ticket_key)

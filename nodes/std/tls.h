@@ -22,7 +22,7 @@ struct settings {
     std::vector<std::string> protocols;
     std::string (*to_plain_http)() = nullptr;
 
-    /// Each with its name. What is spoken by equal ones is the same.
+    /// The settings, each with its name. Sources with equal lines share one layer.
     std::vector<std::string> lines() const;
 };
 
