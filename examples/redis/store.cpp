@@ -37,7 +37,8 @@ std::array<shard_of_items, 64> shards;
 
 // When the clock of the server began, as the time of Unix. Like redis-server, the server refuses times to live that
 // overflow in milliseconds since 1970.
-const auto clock_begin = std::chrono::system_clock::now().time_since_epoch() - flux::clock::now().time_since_epoch();
+const auto clock_begin = std::chrono::floor<std::chrono::milliseconds>(
+    std::chrono::system_clock::now().time_since_epoch() - flux::clock::now().time_since_epoch());
 
 std::int64_t now()
 {

@@ -464,14 +464,13 @@ class cache
                 return home.empty() ? ENOENT : 0;
             }
         }
-        const int error = beside_loop([&] {
-            std::vector<char> room(16 * 1024);
-            passwd user;
-            passwd *known = nullptr;
-            const int failed = ::getpwnam_r(name.c_str(), &user, room.data(), room.size(), &known);
-            home = failed == 0 && known != nullptr ? std::string(known->pw_dir) + "/" + settings_.users : "";
-            return failed != 0 ? failed : known == nullptr ? ENOENT : 0;
-        });
+        std::vector<char> room(16 * 1024);
+        passwd user;
+        passwd *known = nullptr;
+        const int failed =
+            beside_loop([&] { return ::getpwnam_r(name.c_str(), &user, room.data(), room.size(), &known); });
+        const int error = failed == 0 && known == nullptr ? ENOENT : failed;
+        home = error == 0 ? std::string(known->pw_dir) + "/" + settings_.users : "";
         if (error == 0 || error == ENOENT) {
             const std::lock_guard<std::mutex> alone(homes_lock_);
             if (homes_.size() >= most_roots) {

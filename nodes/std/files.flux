@@ -23,7 +23,7 @@ option small : size = 64k;
 // How many larger files are kept open.
 option descriptors : int = 1000;
 
-// How long a file is taken for unchanged.
+// How long a file, and the home of a user, is taken for unchanged.
 option fresh : duration = 1s;
 
 // Which files leave the cache when it is full: those that were used least recently (`lru`) or least often (`lfu`),

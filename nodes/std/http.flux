@@ -44,7 +44,7 @@ option send : duration = 60s;
 // How large the content of a request may be; what is larger is answered with 413. 0 means no limit.
 option body : size = 1M;
 
-// The access log, a line on standard error for each answer: `common` (with referer and user agent), `json`, or none.
+// The access log, a line on standard error for each answer: `common` (with referer and user agent), `json`, or `none`.
 option log : string = "";
 
 // The addresses of proxies, separated by spaces, that are believed what they say in X-Forwarded-For: `127.0.0.1 ::1`.
@@ -79,13 +79,15 @@ error service_unavailable = 503;
 error gateway_timeout = 504;
 
 // The next request of any connection, and its path: decoded, without `.` and `..`, with the slash at its beginning.
-// `OPTIONS *` is answered by the source, and CONNECT is refused. The options above and those of `std.tls` apply to all
+// `OPTIONS *` is answered by the source, and CONNECT is refused. The options above, and those of `std.tls`, apply to all
 // listeners. A source can override them for its own listener: `source http.Listen(8080, body: 10M, idle: 5s) => Serve`.
-// The input `tls_at` overrides `--tls-at`. Sources that listen on one address must have the same settings.
+// A listener with a `certificate` of its own speaks TLS, wherever `--tls-at` says. It speaks no TLS by
+// `tls_certificate: ""`. Sources on one address must have the same settings.
 Listen (flux::endpoint at, long idle = idle, long first_byte = first_byte, long head = head, long request = request,
     long send = send, size_t body = body, const char *log = log, const char *proxies = proxies,
-    const char *unix_mode = unix_mode, const char *certificate = tls.certificate, const char *key = tls.key,
-    const char *ticket_key = tls.ticket_key, const char *tls_at = tls.at)
+    const char *unix_mode = unix_mode, const char *certificate = "", const char *key = "",
+    const char *ticket_key = tls.ticket_key, const char *tls_certificate = tls.certificate,
+    const char *tls_key = tls.key, const char *tls_at = tls.at)
   => (http.request request, text path) replicable;
 
 // Requests by their methods: `Serve:[http.get, _] = …`. The first is of HEAD too, which is answered in the same way.
@@ -110,12 +112,12 @@ Trailer (const char *name, http.request request) => (text value);
 // The query, which is what stands behind the `?`, as it came.
 Query (http.request request) => (text query) pure;
 
-// The address of the client: of its connection; or, if that is one of `--http-proxies`, the last one in
+// The address of the client: of its connection; or, if that is one of the proxies of its listener, the last one in
 // X-Forwarded-For that is none of them.
 Client (http.request request) => (text client) pure;
 
-// The content of the request, all of it. Fails with EMSGSIZE if it is larger than `--http-body`, with EBADMSG if its
-// chunks are none.
+// The content of the request, all of it. Fails with EMSGSIZE if it is larger than its listener allows, with EBADMSG
+// if its chunks are none.
 Content (http.request request) => (text content);
 
 // Answers with a file, as the request wants it: with 200, or 206 and one or several ranges of it, 304 if the client has

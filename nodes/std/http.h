@@ -107,7 +107,8 @@ bool is_deletion(const request &one);
 
 int Listen(const flux::endpoint &at, long idle_ms, long first_byte_ms, long head_ms, long request_ms, long send_ms,
            std::size_t body, const char *log, const char *proxies, const char *unix_mode, const char *certificate,
-           const char *key, const char *ticket_key, const char *tls_at, request &next, std::string &path);
+           const char *key, const char *ticket_key, const char *process_certificate, const char *process_key,
+           const char *tls_at, request &next, std::string &path);
 void Method(const request &of, std::string &method);
 void Host(const request &of, std::string &host);
 void Field(const char *name, const request &of, std::string &value);

@@ -24,11 +24,19 @@ answer::answer(const request &to, int status, bool closes)
     is_cut_short_ = rest != nullptr && !rest->has_ended();
 }
 
-int answer::begin() const
+answer::~answer()
+{
+    if (is_under_way_) {
+        log(ENOMEM); // what was to be sent threw
+    }
+}
+
+int answer::begin()
 {
     if (on_ == nullptr || !on_->end()) {
         return EBADF;
     }
+    is_under_way_ = true;
     flux::running_flow->set_deadline(flux::never);
     return 0;
 }
@@ -112,10 +120,13 @@ int answer::send_pieces(flux::body &content, bool is_chunked)
     return flux::take(flux::through_window(pull, send_piece));
 }
 
-// Says in the access log what has become of it; gives the error.
-int answer::log(int error) const noexcept
+// Says in the access log what has become of it; gives the error. Of an answer that its client did not wait for there is
+// nothing.
+int answer::log(int error) noexcept
 {
-    log_answer(to_, {status_, on_->sent(), on_->begun(), error});
+    is_under_way_ = false;
+    const bool is_unwanted = error != 0 && on_->sent() == 0 && on_->has_left();
+    log_answer(to_, {is_unwanted ? 499 : status_, on_->sent(), on_->begun(), error});
     return error;
 }
 

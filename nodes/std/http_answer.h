@@ -21,9 +21,12 @@ class answer
   public:
     /// Nobody else answers from now on.
     answer(const request &to, int status, bool closes = false);
+    answer(const answer &) = delete;
+    answer &operator=(const answer &) = delete;
+    ~answer();
 
     /// Fails with EBADF where it is answered already.
-    int begin() const;
+    int begin();
 
     /// EINVAL where one of these is none.
     int add(const std::vector<field> &fields);
@@ -42,7 +45,7 @@ class answer
   private:
     std::string_view end_head();
     int send_pieces(flux::body &content, bool is_chunked);
-    int log(int error) const noexcept;
+    int log(int error) noexcept;
     int let_go();
 
     const request &to_;
@@ -50,6 +53,8 @@ class answer
     int status_;
     bool keeps_ = false;
     bool is_cut_short_ = false;
+    // It has begun, and is not in the log yet.
+    bool is_under_way_ = false;
 };
 
 /// Answers with a line that says the status, and a field besides.

@@ -20,14 +20,14 @@ using std::string_view;
 
 void exchange::begin(const request &one)
 {
+    // What may throw comes first: nobody has begun then.
+    std::shared_ptr<const request> asked = one.by().logs() ? std::make_shared<const request>(one) : nullptr;
     is_head_ = one.is_head();
     is_open_ = true;
     was_continued_ = false;
     begun_ = flux::running_io().last_look();
     sent_ = 0;
-    if (one.by().logs()) {
-        asked_ = std::make_shared<const request>(one);
-    }
+    asked_ = std::move(asked);
     given(one);
     flux::running_flow->own(*this);
 }

@@ -46,6 +46,8 @@ class exchange : private flux::belonging
     /// Whether its answers are of HTTP/2: without the fields, and the chunks, of connections.
     virtual bool is_stream() const noexcept = 0;
     virtual const flux::address &peer() const noexcept = 0;
+    /// Whether the client has given the request up.
+    virtual bool has_left() const noexcept { return false; }
 
     /// An answer that waits for nothing, of the source or at the end of a flow.
     virtual void refuse(int status) = 0;
@@ -82,7 +84,6 @@ class exchange : private flux::belonging
     virtual int send_continue(flux::moment deadline) = 0;
     // The flow has ended without an answer, perhaps because the client has left.
     virtual void fail() noexcept = 0;
-    virtual bool has_left() const noexcept { return false; }
     bool flow_has_ended() noexcept override;
 
     bool is_head_ = false;

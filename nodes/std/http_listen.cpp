@@ -10,6 +10,7 @@
 #include "flux/everlasting.hpp"
 #include "flux/flow/flow.hpp"
 #include "flux/io/connections.hpp"
+#include "flux/process/quantity.hpp"
 #include "flux/message/reader.hpp"
 #include "flux/strategy/source.hpp"
 
@@ -138,9 +139,9 @@ listener *listener_at(const flux::endpoint &at)
 
 settings::log_kind log_kind_of(const flux::endpoint &at, string_view name)
 {
-    if (!name.empty() && name != "common" && name != "json") {
-        flux::cannot_serve("http.Listen: the access log of " + at.text() + " can be `common` or `json`, but not `" +
-                           std::string(name) + "`");
+    if (!name.empty() && name != "common" && name != "json" && name != "none") {
+        flux::cannot_serve("http.Listen: the access log of " + at.text() +
+                           " can be `common`, `json` or `none`, but not `" + std::string(name) + "`");
     }
     return name == "common" ? settings::log_kind::common
            : name == "json" ? settings::log_kind::json
@@ -148,8 +149,13 @@ settings::log_kind log_kind_of(const flux::endpoint &at, string_view name)
 }
 
 /// Begins to serve.
-listener &listen_at(const flux::endpoint &at, settings &&stated, const tls::settings &security)
+listener &listen_at(const flux::endpoint &at, settings &&stated, tls::settings security)
 {
+    if (stated.send.count() < 0 || stated.send.count() > flux::longest_duration) {
+        flux::cannot_serve("http.Listen: the limit `send` of " + at.text() + " is no duration from 0 to 52560000m");
+    }
+    security.protocols = {"h2", "http/1.1"};
+    security.to_plain_http = answer_without_tls;
     tcp::listener_settings &below = stated.of_connections;
     below.layer = tls::layer_at(at, security);
     using kind = settings::log_kind;
@@ -192,7 +198,8 @@ int path_of(const request &one, std::string &path)
 
 int Listen(const flux::endpoint &at, long idle_ms, long first_byte_ms, long head_ms, long request_ms, long send_ms,
            std::size_t body, const char *log, const char *proxies, const char *unix_mode, const char *certificate,
-           const char *key, const char *ticket_key, const char *tls_at, request &next, std::string &path)
+           const char *key, const char *ticket_key, const char *process_certificate, const char *process_key,
+           const char *tls_at, request &next, std::string &path)
 {
     if (flux::running_flow->in_progress()) {
         return EPERM;
@@ -203,7 +210,8 @@ int Listen(const flux::endpoint &at, long idle_ms, long first_byte_ms, long head
                         {{milliseconds(idle_ms), milliseconds(first_byte_ms), milliseconds(head_ms),
                           milliseconds(request_ms), unix_mode},
                          milliseconds(send_ms), body, log_kind_of(at, log), words_of(proxies)},
-                        {certificate, key, tls_at, ticket_key, {"h2", "http/1.1"}, answer_without_tls});
+                        tls::settings_of(at, {certificate, key}, {process_certificate, process_key}, tls_at,
+                                         ticket_key));
     }
     std::deque<request> &arrived = flux::running_flow->from().state<arrived_requests>().all;
     while (true) {

@@ -37,7 +37,7 @@ bool allowance::spend() noexcept
 }
 
 session::session(flux::connection &on, const settings &by, flux::stream &through, std::deque<request> &requests)
-    : on_(on), by_(by), through_(through), requests_(requests), resets_(200, 20), others_(1000, 100)
+    : on_(on), peer_(on.peer()), by_(by), through_(through), requests_(requests), resets_(200, 20), others_(1000, 100)
 {
     frames_ = frames::open(*this);
 }

@@ -76,7 +76,7 @@ class session final : public flux::multiplexer, public std::enable_shared_from_t
     bool is_in_use() const noexcept override;
     bool leave(bool stops) noexcept override;
 
-    const flux::address &peer() const noexcept { return on_.peer(); }
+    const flux::address &peer() const noexcept { return peer_; }
 
     /// How a stream waits: for what comes, or for what it has to send.
     enum class side : unsigned char { in, out };
@@ -102,6 +102,8 @@ class session final : public flux::multiplexer, public std::enable_shared_from_t
     void close(std::int32_t id, stream &one) noexcept;
 
     flux::connection &on_;
+    // Streams outlive the connection, which may be another client's then.
+    const flux::address peer_;
     const settings &by_;
     flux::stream &through_;
     std::deque<request> &requests_;

@@ -5,6 +5,7 @@
 #include "http_settings.h"
 
 #include "flux/flow/flow.hpp"
+#include "flux/log.hpp"
 #include "flux/message/typed_parse.hpp"
 
 #include <algorithm>
@@ -100,6 +101,7 @@ void stream::make_request() noexcept
         read_request();
     } catch (const std::bad_alloc &) {
         refuse_or_reset(503);
+        log_refused(503);
     }
 }
 
@@ -375,8 +377,17 @@ void stream::refuse(int status)
 // There is no request that could be given to a flow.
 void stream::refuse_unread(int status)
 {
-    log_answer(of_->by_, host_of(peer().text()), nullptr, {status});
     refuse_here(status);
+    log_refused(status);
+}
+
+void stream::log_refused(int status) noexcept
+{
+    try {
+        log_answer(of_->by_, host_of(peer().text()), nullptr, {status});
+    } catch (const std::bad_alloc &) {
+        flux::log_line("there is no memory for a line of the access log");
+    }
 }
 
 // No flow waits for it, so it does not keep its connection in use.

@@ -28,6 +28,7 @@ class stream final : public exchange, public flux::message_stream, public std::e
 
     bool is_stream() const noexcept override { return true; }
     const flux::address &peer() const noexcept override { return of_->peer(); }
+    bool has_left() const noexcept override { return is_gone(); }
     void refuse(int status) override;
     int send(std::string_view head, std::string_view content, flux::moment deadline) override;
     int send(std::string_view head, const files::file &file, const http_text::range &part) override;
@@ -55,7 +56,6 @@ class stream final : public exchange, public flux::message_stream, public std::e
     void answered() noexcept override;
     int send_continue(flux::moment deadline) override;
     void fail() noexcept override;
-    bool has_left() const noexcept override { return is_gone(); }
 
     // What comes.
     void add_field(std::string_view name, std::string_view value);
@@ -67,6 +67,7 @@ class stream final : public exchange, public flux::message_stream, public std::e
     void submit(std::string_view head, bool has_content);
     int send_rest(std::string_view content, bool ends, alone &held, flux::moment deadline) noexcept;
     void refuse_unread(int status);
+    void log_refused(int status) noexcept;
     void refuse_here(int status);
     void refuse_or_reset(int status) noexcept;
     void reset(std::uint32_t code) noexcept;

@@ -8,6 +8,7 @@
 #include "flux/io/connections.hpp"
 #include "flux/io/server_io.hpp"
 #include "flux/log.hpp"
+#include "flux/process/quantity.hpp"
 #include "flux/reading.hpp"
 #include "flux/send_message.hpp"
 #include "flux/strategy/source.hpp"
@@ -70,7 +71,17 @@ void must_be_same(const flux::endpoint &at, const std::vector<std::string> &know
                     .c_str());
 }
 
-// What listens there, which is opened by the first source that asks for it.
+void must_be_durations(const flux::endpoint &at, const listener_settings &by)
+{
+    for (const milliseconds each : {by.idle, by.first_byte, by.message, by.request}) {
+        if (each.count() < 0 || each.count() > flux::longest_duration) {
+            give_up(at, "each of its limits is to be a duration from 0 to 52560000m");
+        }
+    }
+}
+
+// What listens there, which is opened by the first source that asks for it. Port 0 is another port for each source with
+// settings of its own.
 flux::listener &listener_at(const flux::endpoint &at, flux::first_given first, const listener_settings &by)
 {
     static std::mutex opening;
@@ -83,7 +94,13 @@ flux::listener &listener_at(const flux::endpoint &at, flux::first_given first, c
     std::vector<std::string> settings = by.lines();
     settings.emplace_back(first == flux::first_given::at_once ? "connections at once" : "connections with input");
     const std::lock_guard<std::mutex> alone(opening);
-    opened &known = listeners[address->text()];
+    std::string place = address->text();
+    if (place.ends_with(":0")) {
+        for (const std::string &each : settings) {
+            place += '\n' + each;
+        }
+    }
+    opened &known = listeners[place];
     if (known.listener != nullptr) {
         must_be_same(at, known.settings, settings);
         return *known.listener;
@@ -152,6 +169,7 @@ const served *serve_at(const flux::endpoint &at, flux::first_given first, const 
     if (flux::running_flow->in_progress()) {
         return nullptr;
     }
+    must_be_durations(at, by);
     flux::listener &listener = listener_at(at, first, by);
     flux::source &source = flux::running_flow->from();
     const flux::silence_limits silence{by.idle, by.first_byte, by.message};

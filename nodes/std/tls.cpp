@@ -336,13 +336,14 @@ class layers
 
     flux::stream_layer &of(const settings &as)
     {
+        std::vector<std::string> lines = as.lines();
         const std::lock_guard alone(lock_);
-        std::unique_ptr<secure_layer> &known = by_settings_[as.lines()];
-        if (known == nullptr) {
-            known = std::make_unique<secure_layer>(as);
-            watch(*known);
+        if (const auto known = by_settings_.find(lines); known != by_settings_.end()) {
+            return *known->second;
         }
-        return *known;
+        auto made = std::make_unique<secure_layer>(as);
+        watch(*made);
+        return *by_settings_.emplace(std::move(lines), std::move(made)).first->second;
     }
 
   private:
@@ -420,13 +421,13 @@ void layers::wait_for_changes()
     }
 }
 
-/// What such a source serves, over TLS.
+/// What a source of this module serves, over TLS.
 [[gnu::noinline]] const tcp::served *serve(const flux::endpoint &at, flux::first_given first,
                                            tcp::listener_settings by, const settings &as)
 {
     if (as.certificate.empty()) {
         flux::cannot_serve("TLS cannot be spoken at " + at.text() +
-                           ": say --tls-certificate=FILE, and --tls-key=FILE");
+                           ": say --tls-certificate=FILE and --tls-key=FILE, or give the source a certificate");
     }
     by.layer = layer_at(at, as);
     by.others = as.lines();
@@ -445,6 +446,17 @@ flux::stream_layer *layer_at(const flux::endpoint &at, const settings &as)
     return as.certificate.empty() || !is_here ? nullptr : &layers::all().of(as);
 }
 
+settings settings_of(const flux::endpoint &at, const own_identity &own, const own_identity &of_process,
+                     const char *at_places, const char *ticket_key)
+{
+    if (*own.certificate == '\0' && *own.key != '\0') {
+        flux::cannot_serve("TLS cannot be spoken at " + at.text() + ": its source states a key and no certificate");
+    }
+    const bool is_own = *own.certificate != '\0';
+    const own_identity &used = is_own ? own : of_process;
+    return {used.certificate, used.key, is_own ? "" : at_places, ticket_key, {}};
+}
+
 std::vector<std::string> settings::lines() const
 {
     std::string all;
@@ -456,7 +468,7 @@ std::vector<std::string> settings::lines() const
 
 int Listen(const flux::endpoint &at, long idle_ms, long first_byte_ms, long message_ms, long request_ms,
            const char *unix_mode, const char *certificate, const char *key, const char *ticket_key,
-           flux::connection *&connection)
+           const char *process_certificate, const char *process_key, flux::connection *&connection)
 {
     if (flux::running_flow->in_progress()) {
         return EPERM;
@@ -466,13 +478,14 @@ int Listen(const flux::endpoint &at, long idle_ms, long first_byte_ms, long mess
         from = serve(at, flux::first_given::with_input,
                      {milliseconds(idle_ms), milliseconds(first_byte_ms), milliseconds(message_ms),
                       milliseconds(request_ms), unix_mode},
-                     {certificate, key, {}, ticket_key, {}});
+                     settings_of(at, {certificate, key}, {process_certificate, process_key}, "", ticket_key));
     }
     return tcp::next_request(*from, connection);
 }
 
 int Accept(const flux::endpoint &at, long idle_ms, const char *unix_mode, const char *certificate, const char *key,
-           const char *ticket_key, flux::connection *&connection)
+           const char *ticket_key, const char *process_certificate, const char *process_key,
+           flux::connection *&connection)
 {
     if (flux::running_flow->in_progress()) {
         return EPERM;
@@ -480,7 +493,7 @@ int Accept(const flux::endpoint &at, long idle_ms, const char *unix_mode, const 
     const tcp::served *from = tcp::served_at(at);
     if (from == nullptr) {
         from = serve(at, flux::first_given::at_once, {milliseconds(idle_ms), {}, {}, {}, unix_mode},
-                     {certificate, key, {}, ticket_key, {}});
+                     settings_of(at, {certificate, key}, {process_certificate, process_key}, "", ticket_key));
     }
     return tcp::next_peer(*from, connection);
 }

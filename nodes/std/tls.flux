@@ -29,16 +29,19 @@ option key : string = "";
 option at : string = "";
 
 // A file of 80 random bytes, made by `openssl rand -out FILE 80`, with which tickets are encrypted. Servers that share
-// it resume the sessions of each other; so does a server that is started again. By default the key is the process's own.
+// it resume the sessions of each other; so does a server that is started again. By default each set of certificates has a random key.
 option ticket_key : string = "";
 
-// As `tcp.Listen`, with TLS. The server does not start without a certificate.
+// As `tcp.Listen`, with TLS. A listener with a `certificate` of its own does not use `--tls-certificate` and `--tls-key`.
+// The server does not start without a certificate.
 Listen (flux::endpoint at, long idle = tcp.idle, long first_byte = tcp.first_byte, long message = tcp.message,
-    long request = tcp.request, const char *unix_mode = tcp.unix_mode, const char *certificate = certificate,
-    const char *key = key, const char *ticket_key = ticket_key)
+    long request = tcp.request, const char *unix_mode = tcp.unix_mode, const char *certificate = "",
+    const char *key = "", const char *ticket_key = ticket_key, const char *tls_certificate = certificate,
+    const char *tls_key = key)
   => (flux::connection *connection) replicable;
 
 // As `tcp.Accept`, with TLS: the flow of a connection begins with the handshake.
 Accept (flux::endpoint at, long idle = tcp.idle, const char *unix_mode = tcp.unix_mode,
-    const char *certificate = certificate, const char *key = key, const char *ticket_key = ticket_key)
+    const char *certificate = "", const char *key = "", const char *ticket_key = ticket_key,
+    const char *tls_certificate = certificate, const char *tls_key = key)
   => (flux::connection *connection) replicable;

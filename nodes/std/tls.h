@@ -26,6 +26,17 @@ struct settings {
     std::vector<std::string> lines() const;
 };
 
+/// The files of certificates and of their keys, as the options of the module have them.
+struct own_identity {
+    const char *certificate;
+    const char *key;
+};
+
+/// What a listener at this address speaks: by its own certificate everywhere, or else by that of the process, at the
+/// addresses where the process speaks TLS. Ends the process with a message if there is a key and no certificate.
+settings settings_of(const flux::endpoint &at, const own_identity &own, const own_identity &of_process,
+                     const char *at_places, const char *ticket_key);
+
 /// The layer for what listens at this address, which stays; null where no TLS is spoken there. Where it is wanted and
 /// something is wrong with the files, says what to do, and ends the process.
 flux::stream_layer *layer_at(const flux::endpoint &at, const settings &as);
@@ -34,8 +45,9 @@ flux::stream_layer *layer_at(const flux::endpoint &at, const settings &as);
 
 int Listen(const flux::endpoint &at, long idle_ms, long first_byte_ms, long message_ms, long request_ms,
            const char *unix_mode, const char *certificate, const char *key, const char *ticket_key,
-           flux::connection *&connection);
+           const char *process_certificate, const char *process_key, flux::connection *&connection);
 int Accept(const flux::endpoint &at, long idle_ms, const char *unix_mode, const char *certificate, const char *key,
-           const char *ticket_key, flux::connection *&connection);
+           const char *ticket_key, const char *process_certificate, const char *process_key,
+           flux::connection *&connection);
 
 } // namespace tls

@@ -123,6 +123,17 @@ TEST(Value, HashesEqualWhereItIsEqual)
     EXPECT_EQ(value(std::nan("1")).hash(), value(-std::nan("2")).hash());
 }
 
+// A text may have in it what another text begins with in the hash, and its end.
+TEST(Value, HashesTextsApart)
+{
+    std::string begin(8, '\0');
+    begin += static_cast<char>(4) + std::string(7, '\0');
+    const std::string rest(240, 'x');
+    const value left = list{value(""), value(rest + begin)};
+    const value right = list{value(begin + rest), value("")};
+    EXPECT_NE(left.hash(), right.hash());
+}
+
 TEST(Value, IsAKeyOfConstraints)
 {
     static_assert(flux::keyable<value> && flux::keyable<std::tuple<value, int>>);

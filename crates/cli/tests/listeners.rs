@@ -70,6 +70,16 @@ fn each_listener_has_its_own_limits_log_and_proxies() {
             (common && said.contains("\"client\":\"192.0.2.7\"") && !said.contains("\"POST /long HTTP/1.1\" 200"))
                 .then_some(())
         });
+        for (port, status) in [(small, "413"), (large, "200")] {
+            let url = format!("http://127.0.0.1:{port}/stream");
+            let mut curl = Command::new("curl");
+            curl.args(["-s", "-o", "/dev/null", "-w", "%{http_code}", "--http2-prior-knowledge", "-d"]);
+            let said = curl.args(["0123456789abcdefghij", &url]).output().unwrap();
+            assert_eq!(text(&said.stdout), status, "{runtime:?}: {}", server.said());
+        }
+        support::wait_for("a line of HTTP/2", || {
+            server.said().contains("\"target\":\"/stream\",\"version\":\"2.0\",\"status\":200").then_some(())
+        });
         // A silent client is closed where its listener says so. It may stay for ever elsewhere.
         let mut stays = TcpStream::connect((Ipv4Addr::LOCALHOST, large)).unwrap();
         stays.set_read_timeout(Some(support::LIMIT)).unwrap();
@@ -84,8 +94,11 @@ fn each_listener_has_its_own_limits_log_and_proxies() {
 #[test]
 fn each_listener_has_its_own_certificate_or_none() {
     let folder = folder("certificates");
-    for runtime in RUNTIMES {
-        let (server, [small, _, secure, other, _]) = start(&folder, runtime);
+    for (runtime, own) in RUNTIMES.iter().flat_map(|runtime| [(runtime, false), (runtime, true)]) {
+        // The options for all listeners change nothing for one with a certificate of its own.
+        let of_process = ["--tls-certificate=rsa.pem", "--tls-key=rsa.key", "--tls-at=1"];
+        let options = if own { vec![] } else { of_process.to_vec() };
+        let (server, [small, _, secure, other, _]) = start(&folder, &[runtime, &options[..]].concat());
         for (port, host) in [(secure, "localhost"), (other, "other.example")] {
             let to = format!("127.0.0.1:{port}");
             let client = Command::new("openssl").args(["s_client", "-connect", &to]).stdin(Stdio::null()).output();
@@ -97,16 +110,33 @@ fn each_listener_has_its_own_certificate_or_none() {
     }
 }
 
+/// What the server says that does not start with these arguments.
+fn refused(folder: &Path, ports: [u16; 5], arguments: &[&str]) -> String {
+    let mut server = Server::start(&mut server(folder, ports, arguments), ports[0]);
+    assert_eq!(server.wait().code(), Some(1), "{arguments:?}: {}", server.said());
+    server.said()
+}
+
+#[test]
+fn settings_are_checked_when_the_server_starts() {
+    let folder = folder("checked");
+    let ports = NAMES.map(|_| support::free_port());
+    let said = refused(&folder, ports, &["--word=nonsense"]);
+    assert!(said.contains("can be `common`, `json` or `none`, but not `nonsense`"), "{said}");
+    let said = refused(&folder, ports, &["--idle=-1"]);
+    assert!(said.contains("each of its limits is to be a duration from 0 to 52560000m"), "{said}");
+    // Port 0 is a port of its own for each listener with settings of its own.
+    let server = Server::start(&mut server(&folder, [0; 5], &["--word=none"]), 0);
+    support::wait_for("four listeners", || (server.said().matches("listening on").count() == 4).then_some(()));
+}
+
 #[test]
 fn sources_on_one_address_state_the_same() {
     let folder = folder("address");
     for runtime in RUNTIMES {
         let [small, large, secure, other] = [(); 4].map(|()| support::free_port());
         let ports = [small, large, secure, other, small];
-        let mut different =
-            Server::start(&mut server(&folder, ports, &[runtime, &["--again-body=11"]].concat()), small);
-        assert_eq!(different.wait().code(), Some(1), "{runtime:?}: {}", different.said());
-        let said = different.said();
+        let said = refused(&folder, ports, &[runtime, &["--again-body=11"][..]].concat());
         let names_both = said.contains("`body: 10` and `body: 11`") || said.contains("`body: 11` and `body: 10`");
         assert!(names_both && said.contains(&format!("cannot listen on port {small}: ")), "{runtime:?}: {said}");
         let same = Server::start(&mut server(&folder, ports, runtime), small);

@@ -505,7 +505,7 @@ fn slow_clients_are_ended_and_hold_up_nobody() {
 #[test]
 fn a_request_for_which_there_is_no_memory_is_answered_with_503() {
     for runtime in RUNTIMES {
-        let server = Server::listening(Command::new(answers()).args(runtime));
+        let server = Server::listening(Command::new(answers()).args(runtime).arg("--http-log=common"));
         let closing = |path: &str| format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
         assert!(server.ask(&closing("/lack")).ends_with("a line\n"), "{runtime:?}");
         for request in [closing("/text").as_str(), "GET /text HTTP/1.1\r\nHo"] {
@@ -532,7 +532,7 @@ fn streams_of_http2(server: &Server, what: &str) -> String {
 #[test]
 fn a_stream_for_which_there_is_no_memory_is_answered_with_503() {
     for runtime in RUNTIMES {
-        let server = Server::listening(Command::new(answers()).args(runtime));
+        let server = Server::listening(Command::new(answers()).args(runtime).arg("--http-log=common"));
         let said = streams_of_http2(&server, "memory");
         assert_eq!(said, "200 a line; 503; 503; 200 a line; 200 a line\nopen\n", "{runtime:?}");
     }

@@ -108,10 +108,10 @@ void call_sources(wrong &calls)
     calls.unless(tcp::serve_at(at, flux::first_given::at_once, {}) == nullptr);
     calls.unless(tcp::Messages(at, 0, 0, 0, 0, "", connection, one) == EPERM);
     calls.unless(udp::next_message(milliseconds(0), at, peer, parse) == EPERM);
-    calls.unless(tls::Listen(at, 0, 0, 0, 0, "", "", "", "", connection) == EPERM);
-    calls.unless(tls::Accept(at, 0, "", "", "", "", connection) == EPERM);
+    calls.unless(tls::Listen(at, 0, 0, 0, 0, "", "", "", "", "", "", connection) == EPERM);
+    calls.unless(tls::Accept(at, 0, "", "", "", "", "", "", connection) == EPERM);
     calls.unless(tls::layer_at(at, {}) == nullptr);
-    calls.unless(http::Listen(at, 0, 0, 0, 0, 0, 0, "", "", "", "", "", "", "", request, path) == EPERM);
+    calls.unless(http::Listen(at, 0, 0, 0, 0, 0, 0, "", "", "", "", "", "", "", "", "", request, path) == EPERM);
 }
 
 void call_servers(wrong &calls)
