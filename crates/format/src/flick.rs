@@ -41,8 +41,15 @@ pub fn format(file: FileId, text: &str) -> Result<String, Refusal> {
         Declaration::Unit(_, span) => Some(*span),
         _ => None,
     });
-    let mut layout =
-        Layout { text, out: String::with_capacity(text.len()), columns: vec![], at: 0, brackets: 0, in_head: false };
+    let mut layout = Layout {
+        text,
+        out: String::with_capacity(text.len()),
+        columns: vec![],
+        at: 0,
+        brackets: 0,
+        outside: 0,
+        in_head: false,
+    };
     let tokens = lex_with_hash_comments(file, text);
     let mut rest = tokens.split_last().map_or(&[][..], |(_, before_end)| before_end);
     for unit in units {
@@ -77,6 +84,8 @@ struct Layout<'text> {
     /// Where what was written last ends in the text.
     at: usize,
     brackets: usize,
+    /// How many lines were open where the outermost bracket was opened: those stay open up to its end.
+    outside: usize,
     /// Whether what comes says types: the `/` and `-` of channels stand close.
     in_head: bool,
 }
@@ -140,7 +149,8 @@ impl<'text> Layout<'text> {
         let line_start = self.between(0, start).rfind('\n').map_or(0, |newline| newline + 1);
         let column = self.between(line_start, start).trim_start_matches('\u{feff}').chars().count();
         let mut level = self.columns.iter().filter(|one| **one < column).count();
-        if line.iter().any(|token| !is_comment(token.kind)) {
+        let is_further_left = self.brackets > 0 && level < self.outside;
+        if line.iter().any(|token| !is_comment(token.kind)) && !is_further_left {
             self.columns.truncate(level);
             self.columns.push(column);
             level = self.columns.len() - 1;
@@ -162,7 +172,12 @@ impl<'text> Layout<'text> {
             self.out.push_str(&tidy(self.spelling(token)));
             self.at = token.span.range().end;
             match token.kind {
-                _ if crate::pieces::opens(token.kind) => self.brackets += 1,
+                _ if crate::pieces::opens(token.kind) => {
+                    if self.brackets == 0 {
+                        self.outside = self.columns.len();
+                    }
+                    self.brackets += 1;
+                }
                 _ if crate::pieces::closes(token.kind) => self.brackets = self.brackets.saturating_sub(1),
                 // What is behind the colon of a function on its line is its body.
                 TokenKind::Colon if self.brackets == 0 && ends_head(before) => self.in_head = false,

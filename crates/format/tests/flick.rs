@@ -13,6 +13,12 @@ fn laid_out(text: &str) -> String {
 }
 
 #[test]
+fn a_bracket_may_end_further_left_than_its_line() {
+    let text = "proc a([v/-]r)\n if (s):\n    let t=(e\n)\n    e\n";
+    assert_eq!(laid_out(text), "proc a([v/-] r)\n  if (s):\n    let t = (e\n)\n    e\n");
+}
+
+#[test]
 fn the_listings_of_the_paper_are_laid_out() {
     let listing_1 = "\
 type cmd : record
