@@ -267,10 +267,11 @@ impl<'text> Parser<'text, '_> {
 
     /// The type of a variable, up to its `=`.
     fn spelled(&mut self, of: &Name) -> Parsed<Spelled> {
+        use TokenKind as T;
         let start = self.position;
         while !matches!(
             self.peek().kind,
-            TokenKind::Equals | TokenKind::Semicolon | TokenKind::OpenBrace | TokenKind::CloseBrace | TokenKind::End
+            T::Equals | T::Semicolon | T::OpenBrace | T::CloseBrace | T::Text { .. } | T::End
         ) {
             self.bump();
         }

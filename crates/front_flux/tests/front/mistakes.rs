@@ -18,6 +18,7 @@ const SINGLE: &[(&str, &str)] = &[
     ("A = /* B;\natomic C:{d};", "unterminated-comment"),
     ("include \"image.h;\nA = B;", "unterminated-string"),
     ("A = B(\"x);\nC = D;", "unterminated-string"),
+    ("A (int a) => (int b) { let n : \"\n= a; b = n; };", "unterminated-string"),
     ("A = B(\"\\q\");", "bad-escape"),
     ("A = B(5h);", "bad-number"),
     ("A = B(1.5);", "bad-number"),
