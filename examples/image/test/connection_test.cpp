@@ -62,7 +62,7 @@ public:
         std::string all;
         char part[4096];
         ssize_t got = 0;
-        while ((got = recv(socket_, part, sizeof part, 0)) > 0)
+        while ((got = receive(part, sizeof part)) > 0)
             all.append(part, static_cast<std::size_t>(got));
         EXPECT_EQ(got, 0) << "the connection ended in an error, or not at all";
         return all;
@@ -71,8 +71,11 @@ public:
     std::string read(std::size_t bytes)
     {
         std::string all(bytes, '\0');
-        const ssize_t got = recv(socket_, all.data(), bytes, MSG_WAITALL);
-        EXPECT_EQ(got, static_cast<ssize_t>(bytes));
+        std::size_t come = 0;
+        ssize_t got = 1;
+        while (come < bytes && (got = receive(all.data() + come, bytes - come)) > 0)
+            come += static_cast<std::size_t>(got);
+        EXPECT_EQ(come, bytes);
         return all;
     }
 
@@ -82,6 +85,16 @@ public:
     }
 
 private:
+    /// As recv(2). A process that was stopped and goes on is interrupted.
+    ssize_t receive(char *into, std::size_t most)
+    {
+        ssize_t got = 0;
+        do {
+            got = recv(socket_, into, most, 0);
+        } while (got < 0 && errno == EINTR);
+        return got;
+    }
+
     const int socket_;
 };
 
@@ -97,7 +110,11 @@ struct Server {
     int next()
     {
         int socket = -1;
-        EXPECT_EQ(table.next_request(socket), 0);
+        int error = 0;
+        do {
+            error = table.next_request(socket);
+        } while (error == EINTR); // as a source is called again
+        EXPECT_EQ(error, 0);
         return socket;
     }
 
