@@ -231,7 +231,7 @@ fn what_is_wrong_at_the_start_is_said() {
     };
     let begin = "flux: TLS cannot be spoken";
     for (arguments, wanted) in [
-        (&[][..], ": say --tls-certificate=FILE, and --tls-key=FILE\n"),
+        (&[][..], ": say --tls-certificate=FILE and --tls-key=FILE, or give the source a certificate\n"),
         (&["--tls-certificate=gone.pem"], ": the certificate gone.pem cannot be read: No such file or directory\n"),
         (
             &["--tls-certificate=localhost.pem", "--tls-key=rsa.key"],
