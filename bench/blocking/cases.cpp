@@ -111,7 +111,10 @@ std::string by_epoll()
     epoll_event event{};
     event.events = EPOLLIN;
     epoll_ctl(epoll, EPOLL_CTL_ADD, slow.number(), &event);
-    const int found = epoll_wait(epoll, &event, 1, -1);
+    int found = -1;
+    do {
+        found = epoll_wait(epoll, &event, 1, -1);
+    } while (found < 0 && errno == EINTR); // the process was stopped meanwhile, and went on (signal(7))
     close(epoll);
     return std::to_string(found) + slow.answer();
 }
