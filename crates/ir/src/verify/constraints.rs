@@ -22,7 +22,7 @@ use crate::flow::{
 use crate::name::Name;
 use crate::program::{Constant, ConstraintId, Mode, NodeId, Scope};
 use flux_source::Span;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// What must hold of a well-formed flow whose constraints are ordered. O(contexts · size of the function).
 pub(super) fn check(flow: &Flow, violations: &mut Violations) {
@@ -240,15 +240,25 @@ impl<'a> Checker<'a, '_> {
     /// Branches of a parallel step that may be inside at once do not rely on one hold that only one may have.
     fn parallel(&mut self, function: &Function, step: &Step, branches: &[Branch], value: &impl Fn(&Operand) -> Value) {
         let needs: Vec<Vec<Hold>> = branches.iter().map(|one| self.passed_needs(one.function, step, value)).collect();
+        // Branches with the same needs clash with the same others: each kind is asked once for each branch.
+        let mut kinds: BTreeMap<&[Hold], usize> = BTreeMap::new();
+        let mut kind_of: Vec<usize> = vec![];
         for (later, mine) in needs.iter().enumerate() {
-            for (earlier, theirs) in needs.iter().enumerate().take(later) {
-                let clash = mine.iter().find(|one| theirs.iter().any(|other| one.conflicts(other)));
-                if let Some(clash) = clash.filter(|_| !waits(branches, later, earlier)) {
+            let clashes: HashMap<usize, &Hold> =
+                kinds.iter().filter_map(|(theirs, kind)| Some((*kind, clash(mine, theirs)?))).collect();
+            let mut awaited = branches.get(later).and_then(|branch| branch.after);
+            for (earlier, kind) in kind_of.iter().enumerate().rev() {
+                if awaited == Some(earlier) {
+                    // It has ended before this one starts, and so have those that it waited for.
+                    awaited = branches.get(earlier).and_then(|branch| branch.after);
+                } else if let Some(clash) = clashes.get(kind) {
                     let name = self.name(clash.constraint);
                     let message = format!("branches {earlier} and {later} may be inside `{name}` at once");
                     self.add(function, step.span, &message);
                 }
             }
+            let next = kinds.len();
+            kind_of.push(*kinds.entry(mine).or_insert(next));
         }
     }
 
@@ -335,10 +345,9 @@ fn earlier<'a>(left: Option<Rank<'a>>, right: Option<Rank<'a>>) -> Option<Rank<'
     left.into_iter().chain(right).min()
 }
 
-/// Whether the branch at `later` starts only when the one at `earlier` has ended.
-fn waits(branches: &[Branch], later: usize, earlier: usize) -> bool {
-    let mut chain = std::iter::successors(Some(later), |at| branches.get(*at).and_then(|branch| branch.after));
-    chain.any(|at| at == earlier)
+/// What one of `mine` needs that one of `theirs` must not have at the same time.
+fn clash<'a>(mine: &'a [Hold], theirs: &[Hold]) -> Option<&'a Hold> {
+    mine.iter().find(|one| theirs.iter().any(|other| one.conflicts(other)))
 }
 
 /// The value of an operand, where the function's inputs carry `carried`.

@@ -114,7 +114,7 @@ pub struct Escape {
 }
 
 /// A constraint that a function needs and that its callers hold.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 struct Use {
     constraint: ConstraintId,
     mode: Mode,
@@ -455,23 +455,30 @@ impl<'a> Order<'a> {
         };
         let uses: Vec<_> = branches.iter().map(|branch| self.translated_uses(branch.function, made)).collect();
         // Branches that conflict, and those that conflict with them, are of one group and run in turn.
-        let mut groups: Vec<usize> = (0..branches.len()).collect();
+        let mut groups = Groups::new(branches.len());
+        // Branches with the same uses conflict with the same others, so each kind is asked once for each branch.
+        let mut kinds: Vec<(&[Use], Vec<usize>)> = vec![];
+        let mut kind_of: HashMap<&[Use], usize> = HashMap::new();
         let mut reported = HashSet::new();
         for (later, mine) in uses.iter().enumerate() {
-            for (earlier, theirs) in uses.iter().enumerate().take(later) {
+            for (theirs, earlier) in &mut kinds {
                 let Some(shared) = conflict(mine, theirs) else { continue };
-                if let (Some(joined), Some(own)) = (groups.get(earlier).copied(), groups.get(later).copied()) {
-                    groups.iter_mut().filter(|group| **group == own).for_each(|group| *group = joined);
-                }
+                earlier.iter().for_each(|one| groups.join(*one, later));
+                earlier.truncate(1); // the others are of its group now
                 if reported.insert(shared.constraint) {
                     let authored = is_authored(shared, &made.acquire, &walk.held);
                     self.serialised.insert(shared.constraint);
                     report::serialised(self.flow, made, shared.constraint, authored, self.diagnostics);
                 }
             }
+            let kind = *kind_of.entry(mine).or_insert_with(|| {
+                kinds.push((mine, vec![]));
+                kinds.len() - 1
+            });
+            kinds.get_mut(kind).into_iter().for_each(|(_, branches)| branches.push(later));
         }
-        let before = |(later, own): (usize, &usize)| groups.iter().take(later).rposition(|group| group == own);
-        let after: Vec<_> = groups.iter().enumerate().map(before).collect();
+        let mut last_of = HashMap::new();
+        let after: Vec<_> = (0..branches.len()).map(|branch| last_of.insert(groups.of(branch), branch)).collect();
         if let Callee::Fork(branches) = &mut made.callee {
             for (branch, after) in branches.iter_mut().zip(after) {
                 branch.after = after;
@@ -515,6 +522,35 @@ fn moved(acquisition: &Acquisition, step: &Step, flow: &Flow) -> Acquisition {
     let node = acquisition.provenance.whom().or(flow.callee_node(&step.callee));
     let provenance = node.map_or(Provenance::Author, |node| Provenance::Pass(Rewrite::OrderConstraints, node));
     Acquisition { provenance, ..acquisition.clone() }
+}
+
+/// Disjoint sets of the numbers below a bound (R. E. Tarjan, "Efficiency of a good but not linear set union algorithm",
+/// JACM 1975, with path halving).
+struct Groups {
+    parents: Vec<usize>,
+}
+
+impl Groups {
+    /// Each number by itself.
+    fn new(count: usize) -> Self {
+        Self { parents: (0..count).collect() }
+    }
+
+    /// The number that stands for the set of this one.
+    fn of(&mut self, mut number: usize) -> usize {
+        while let Some(parent) = self.parents.get(number).copied().filter(|parent| *parent != number) {
+            let above = self.parents.get(parent).copied().unwrap_or(parent);
+            self.parents.get_mut(number).into_iter().for_each(|slot| *slot = above);
+            number = above;
+        }
+        number
+    }
+
+    /// Makes one set of the sets of both.
+    fn join(&mut self, one: usize, other: usize) {
+        let (kept, joined) = (self.of(one), self.of(other));
+        self.parents.get_mut(joined).into_iter().for_each(|slot| *slot = kept);
+    }
 }
 
 /// Leaves out what has the same key as something before it.
