@@ -60,6 +60,15 @@ fn reaching(steps: usize) -> String {
     )
 }
 
+/// Branches of one step, all of which rely on a hold that only one of them may have.
+fn branches(count: usize) -> String {
+    let all = vec!["A"; count].join(" & ");
+    format!(
+        "Read () => (int a);\nA (int a) => ();\nsource Read => P;\nP (int a) => ();\nP = ({all});\n\
+         atomic P:{{y}};\natomic A:{{x, y}};\n"
+    )
+}
+
 /// As many mistakes as nodes, each with marks far apart.
 fn mistakes(nodes: usize) -> String {
     repeat(2 * nodes, |number| format!("A{} (int a, std::map<int, char *> headers) => (int a);", number % nodes))
@@ -87,11 +96,12 @@ fn write(sources: &mut SourceMap) -> Compilation {
 /// Some work on a program of a size.
 type Work = (&'static str, fn(&mut SourceMap) -> Compilation, fn(usize) -> String, usize);
 
-const LINEAR: [Work; 5] = [
+const LINEAR: [Work; 6] = [
     ("a server", write, server, 6),
     ("nodes that share each other", write, shared, 12),
     ("steps that reach far back", write, reaching, 6),
     ("handlers on paths", write, ways, 12),
+    ("branches that share a hold", check, branches, 50),
     ("mistakes", check, mistakes, 25),
 ];
 

@@ -161,6 +161,12 @@ pub fn built_in_names() -> impl Iterator<Item = &'static str> {
     own.chain(["list", "optional", "map"])
 }
 
+/// How a declared type is written: as its name, with `::` before it where a type that nobody declares has that name.
+fn written_name(name: &Name) -> String {
+    let is_taken = name.module().is_none() && built_in_names().any(|built_in| built_in == name.own());
+    if is_taken { format!("::{name}") } else { name.to_string() }
+}
+
 impl Type {
     /// The type that is spelled so, in a program that declares none.
     pub fn new(spelling: &str) -> Self {
@@ -202,12 +208,12 @@ impl Type {
             Declared::Record(id) | Declared::Enum(id) => &program.types[id].name,
             Declared::Message(id) => &program.messages[id].name,
         };
-        Self::own(declared.kind(), name.to_string(), Some(name))
+        Self::own(declared.kind(), written_name(name), Some(name))
     }
 
     /// The type of the message `id`, which is called so.
     pub fn of_message(id: MessageId, name: &Name) -> Self {
-        Self::own(TypeKind::Message(id), name.to_string(), Some(name))
+        Self::own(TypeKind::Message(id), written_name(name), Some(name))
     }
 
     /// A type of the language; of a declared one with its name.
@@ -607,7 +613,7 @@ pub fn record_fields(program: &Program, id: TypeId) -> &[Parameter] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flux_source::NESTING_LIMIT;
+    use flux_source::{NESTING_LIMIT, Span};
 
     #[test]
     fn a_type_is_scalar_only_where_its_spelling_shows_it() {
@@ -696,6 +702,17 @@ mod tests {
         }
         assert_ne!(Type::new("text"), Type::new("bytes"), "though C++ knows no difference");
         assert_ne!(Type::new("int32"), Type::new("int"), "programs may rely on these being two");
+    }
+
+    #[test]
+    fn a_declared_type_may_have_the_name_of_one_that_nobody_declares() {
+        use crate::program::{Program, TypeBody, TypeDeclaration};
+        let mut program = Program::default();
+        let body = TypeBody::Record(vec![]);
+        let id = program.types.add(TypeDeclaration { name: Name::new("value"), body, span: Span::default() });
+        let (own, known) = (Type::declared(&program, Declared::Record(id)), TypeNames::of(&program));
+        assert_eq!((known.read(own.written(), ""), own.cpp()), (own.clone(), "value"));
+        assert_ne!(known.read("value", ""), own);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The types that a program declares, and what spellings mean them.
 
-use super::{BUILT_IN, Type, TypeKind};
+use super::{BUILT_IN, Type, TypeKind, written_name};
 use crate::message::MessageId;
 use crate::name::Name;
 use crate::program::{Program, TypeId};
@@ -63,7 +63,7 @@ impl TypeNames {
 
     /// Adds a type that is called `name`, unless another is.
     pub fn add(&mut self, name: &Name, declared: Declared) {
-        for spelling in [name.to_string(), name.joined("::")] {
+        for spelling in [name.to_string(), name.joined("::"), written_name(name)] {
             self.0.entry(spelling).or_insert_with(|| (declared, name.clone()));
         }
     }
@@ -94,7 +94,7 @@ impl TypeNames {
         }
         let Some((outer, inner)) = spelling.strip_suffix('>').and_then(|open| open.split_once('<')) else {
             let (declared, name) = self.0.get(spelling)?;
-            return Some(Type::own(declared.kind(), name.to_string(), Some(name)));
+            return Some(Type::own(declared.kind(), written_name(name), Some(name)));
         };
         let part = |text: &str| depth.checked_sub(1).and_then(|depth| deep(|| self.own(text, depth)));
         let (kind, inner) = match outer {
