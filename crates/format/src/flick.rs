@@ -147,7 +147,8 @@ impl<'text> Layout<'text> {
         let Some(first) = code.next() else { return 0 };
         let start = first.span.range().start;
         let line_start = self.between(0, start).rfind('\n').map_or(0, |newline| newline + 1);
-        let column = self.between(line_start, start).trim_start_matches('\u{feff}').chars().count();
+        // As the parser counts: no line begins with a tab.
+        let column = self.between(line_start, start).chars().filter(|one| *one != '\u{feff}').count();
         let mut level = self.columns.iter().filter(|one| **one < column).count();
         let is_further_left = self.brackets > 0 && level < self.outside;
         if line.iter().any(|token| !is_comment(token.kind)) && !is_further_left {

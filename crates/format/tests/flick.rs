@@ -18,6 +18,13 @@ fn a_bracket_may_end_further_left_than_its_line() {
     assert_eq!(laid_out(text), "proc a([v/-] r)\n  if (s):\n    let t = (e\n)\n    e\n");
 }
 
+/// A line's column is what the parser takes it for, whatever stands before its first token.
+#[test]
+fn a_mark_of_the_byte_order_moves_no_line() {
+    let text = "type k : record\n  a : integer\n  \u{feff}b : integer\n";
+    assert_eq!(laid_out(text), "type k : record\n  a : integer\n  b : integer\n");
+}
+
 #[test]
 fn the_listings_of_the_paper_are_laid_out() {
     let listing_1 = "\
