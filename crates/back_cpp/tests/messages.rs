@@ -330,7 +330,7 @@ fn random_grammars_are_read_and_made_as_the_reference_does() {
         let (program, _) = program(&name, &text);
         let makings = makings(&program, &Grammar::new(&program), &[], 100);
         let mut cases = vec![];
-        for (id, message) in program.messages.iter().filter(|(_, message)| message.parameters.is_empty()) {
+        for (id, message) in program.messages.iter().filter(|(_, message)| message.stands_alone()) {
             let made = makings.iter().filter(|(given, _)| given.message == id);
             let made = made.filter_map(|(_, said)| said.strip_prefix("made x")?.split(' ').next());
             let mut right: Vec<_> = made.filter(|hex| !hex.is_empty()).map(of_hexadecimal).collect();

@@ -648,6 +648,9 @@ pub struct Message {
     /// Print one JSON object a message; bytes are hexadecimal in it.
     #[arg(long)]
     pub json: bool,
+    /// What the requests ask for to which the messages are replies, their variable `asks`: 1 for HEAD of HTTP.
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    pub asked: u8,
 }
 
 /// `flux man`

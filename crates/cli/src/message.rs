@@ -21,7 +21,7 @@ pub fn message(arguments: &Message, terminal: &Terminal) -> Result {
     let model = program.compilation.program().ok_or(Failure::Program)?;
     let id = find(model, &arguments.name)?;
     let grammar = Grammar::new(model);
-    let mut parser = Parser::new(&grammar, id, Streams::Begun(SHOWN as u64));
+    let mut parser = Parser::new(&grammar, id, Streams::Begun(SHOWN as u64)).asked(arguments.asked.into());
     let mut input = std::io::stdin().lock();
     let mut chunk = vec![0; 1 << 16];
     loop {
@@ -77,7 +77,7 @@ fn find(program: &Program, name: &str) -> Result<MessageId> {
             _ => format!("there is no message `{name}`; there are {}", names.join(", ")),
         }));
     };
-    match message.parameters.is_empty() {
+    match message.stands_alone() {
         true => Ok(id),
         false => Err(Failure::usage(format!("`{name}` has parameters: name a message that contains it"))),
     }

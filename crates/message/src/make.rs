@@ -68,6 +68,7 @@ fn made(grammar: &Grammar<'_>, message: &Message, given: &GivenMessage) -> Resul
     for (what, value) in message.given().into_iter().zip(&given.values) {
         match (what, value) {
             (Given::Parameter(_), Some(GivenValue::Value(value))) => parameters.push(value.clone()),
+            (Given::Parameter(_), None) if message.stands_alone() => parameters.push(Value::Integer(0)),
             (Given::Parameter(_), _) => return Err(Failure::new(0, "a parameter is not given")),
             (Given::Field(_), None) => {}
             (Given::Field(id), Some(value)) => {

@@ -2,7 +2,7 @@
 
 use crate::input::Input;
 use crate::parse::{Broken, Grammar};
-use crate::tree::{Failure, Tree};
+use crate::tree::{Failure, Tree, Value};
 use flux_ir::message::MessageId;
 use std::future::Future;
 use std::pin::Pin;
@@ -36,6 +36,8 @@ pub struct Parser<'p> {
     input: Rc<Input>,
     message: MessageId,
     streams: Streams,
+    /// What its request asks for, where it depends on that.
+    asked: i128,
     /// Where the message that is being read begins in all that was fed.
     offset: u64,
     open: Option<Open<'p>>,
@@ -44,9 +46,16 @@ pub struct Parser<'p> {
 }
 
 impl<'p> Parser<'p> {
-    /// A parser of `message`, which has no parameters.
+    /// A parser of `message`, which stands alone.
     pub fn new(grammar: &'p Grammar<'p>, message: MessageId, streams: Streams) -> Self {
-        Self { grammar, input: Rc::new(Input::default()), message, streams, offset: 0, open: None, broken: None }
+        let input = Rc::new(Input::default());
+        Self { grammar, input, message, streams, asked: 0, offset: 0, open: None, broken: None }
+    }
+
+    /// The same of replies to requests that ask for this.
+    #[must_use]
+    pub fn asked(self, asked: i128) -> Self {
+        Self { asked, ..self }
     }
 
     /// Adds bytes that have come.
@@ -73,7 +82,9 @@ impl<'p> Parser<'p> {
         }
         let future = self.open.get_or_insert_with(|| {
             let (grammar, input, what) = (self.grammar, Rc::clone(&self.input), (self.message, self.streams));
-            Box::pin(async move { grammar.whole(&input, what, vec![]).await })
+            let is_asked = grammar.program().messages[self.message].is_asked();
+            let parameters = if is_asked { vec![Value::Integer(self.asked)] } else { vec![] };
+            Box::pin(async move { grammar.whole(&input, what, parameters).await })
         });
         let mut context = Context::from_waker(Waker::noop());
         let Poll::Ready(result) = future.as_mut().poll(&mut context) else { return None };

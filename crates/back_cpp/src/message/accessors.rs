@@ -57,6 +57,7 @@ impl Messages<'_> {
             ("is_bounded_inside", self.is_bounded_inside(id)),
             ("is_in_itself", self.is_in_itself(id)),
             ("is_sized", self.is_sized(id)),
+            ("is_asked", message.is_asked()),
         ];
         facts.extend(known.into_iter().filter(|(_, holds)| *holds).map(|(name, _)| fact(name, Cpp::name(true))));
         let facts_type = format!("static constexpr {}", runtime::FACTS);
@@ -296,7 +297,7 @@ fn reading_functions(message: &Message) -> Vec<Declaration> {
     let parameters = |from: &str| vec![Declarator::new(from, "in"), Declarator::new("places &", "at")];
     let parse = function("const char *", "parse", parameters("Cursor"), vec![]);
     let mut declared = vec![];
-    if message.parameters.is_empty() {
+    if message.stands_alone() {
         let reader = format!("{} &", runtime::READER);
         let read = Cpp::name(format!("in.read<{name}>")).call(vec![Cpp::name("at")]);
         let read = function(

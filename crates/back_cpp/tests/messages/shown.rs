@@ -31,7 +31,7 @@ fn fields_of(items: &[Item], is_optional: bool, found: &mut Vec<(usize, bool)>) 
 
 /// The names of the messages that can be read by themselves.
 pub fn readable(program: &Program) -> Vec<String> {
-    let all = program.messages.iter().filter(|(_, message)| message.parameters.is_empty());
+    let all = program.messages.iter().filter(|(_, message)| message.stands_alone());
     all.map(|(_, message)| class_name(message)).collect()
 }
 
@@ -54,7 +54,7 @@ pub fn header(program: &Program) -> String {
         text += &taker(program, message);
     }
     let listed = |names: Vec<String>| names.iter().map(|name| format!("MESSAGE({name})")).collect::<Vec<_>>().join(" ");
-    let with_parameters = program.messages.iter().filter(|(_, message)| !message.parameters.is_empty());
+    let with_parameters = program.messages.iter().filter(|(_, message)| !message.stands_alone());
     let with_parameters = with_parameters.map(|(_, message)| class_name(message)).collect();
     let (names, with_parameters) = (readable(program), listed(with_parameters));
     let (count, names) = (names.len(), listed(names));
@@ -192,7 +192,7 @@ fn maker(program: &Program, message: &Message) -> String {
         let fidelity = fidelity(program, message);
         writeln!(text, "    {class}::fields given{{}};\n{given}").unwrap();
         writeln!(text, "    harness::compare_made(message, given, harness::fidelity::{fidelity});").unwrap();
-        if message.parameters.is_empty() {
+        if message.stands_alone() {
             text += &maker_of_others(&class, message);
         }
     }

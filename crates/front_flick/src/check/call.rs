@@ -508,7 +508,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             return Err(self.report(error.help("a value has all fields, in their order or by their names")));
         }
         let is_missing = |given: &Given| matches!(given, Given::Parameter(_)) && !is_given(given);
-        if message.given().iter().any(is_missing) {
+        if !message.stands_alone() && message.given().iter().any(is_missing) {
             let error = Diagnostic::error(ids::MESSAGE_FIELDS, format!("`{ty}` lacks a parameter"), span);
             let error = error.mark(message.span, "the message");
             return Err(self.report(error.help("parameters of a message have to be given")));

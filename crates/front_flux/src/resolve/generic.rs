@@ -212,7 +212,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
     fn whole_message(&mut self, declared: Declared, span: Span) -> Option<Type> {
         let ty = Type::declared(self.scope.program, declared);
         let message = declared.message().map(|id| &self.scope.program.messages[id]);
-        let Some(message) = message.filter(|message| !message.parameters.is_empty()) else { return Some(ty) };
+        let Some(message) = message.filter(|message| !message.stands_alone()) else { return Some(ty) };
         let headline = format!("the message `{ty}` has parameters, so it is never alone");
         let error = Diagnostic::error(ids::TYPE_ARGUMENT, headline, span).mark(message.span, "the message");
         self.report(error.help("name the message that contains it"));

@@ -47,8 +47,10 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
         result?;
         let is_missing = |given: &&Given| {
             let ty = given_type(&self.resolver.scope.program.messages, &message, **given);
-            let is_wanted =
-                |ty: Type| matches!((given, ty.kind()), (Given::Parameter(_), _) | (_, TypeKind::Message(_)));
+            let is_wanted = |ty: Type| match given {
+                Given::Parameter(_) => !message.stands_alone(),
+                Given::Field(_) => matches!(ty.kind(), TypeKind::Message(_)),
+            };
             !values.contains_key(given) && ty.is_some_and(is_wanted)
         };
         let given = message.given();

@@ -5,7 +5,7 @@ use super::{Extent, Field, FieldId, Form, Formula, Item, Message, Repeat, Root};
 use crate::compute::{Expression, Operator, Term};
 use std::collections::BTreeSet;
 
-/// What whoever makes a message gives a value: all of its parameters, and fields.
+/// What whoever makes a message gives a value: its parameters, and fields.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Given {
     /// The parameter at this index.
@@ -14,7 +14,21 @@ pub enum Given {
     Field(FieldId),
 }
 
+/// The parameter by which a reply learns what its request `asks` for.
+const ASKED: &str = "asked";
+
 impl Message {
+    /// Whether it depends on what its request asks for.
+    pub fn is_asked(&self) -> bool {
+        self.parameters.iter().any(|one| one.name == ASKED && one.ty.integer().is_some())
+    }
+
+    /// Whether it can stand by itself: what it does not find in its bytes is at most what its request asks for. Whoever
+    /// makes one may leave that out; then it is 0.
+    pub fn stands_alone(&self) -> bool {
+        self.parameters.len() == usize::from(self.is_asked())
+    }
+
     /// Its parameters, and the fields of which one is made, in the order of their declarations.
     pub fn given(&self) -> Vec<Given> {
         let parameters = (0..self.parameters.len()).map(Given::Parameter);

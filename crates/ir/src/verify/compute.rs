@@ -366,8 +366,8 @@ impl<'a, 'b> Checker<'a, 'b> {
         }
     }
 
-    /// Whether a message is made of these: all its parameters, and fields, each once, in order, with values of their
-    /// types.
+    /// Whether a message is made of these: its parameters, and fields, each once, in order, with values of their types.
+    /// No parameter is missing, but for what a message that stands alone was asked.
     fn is_made(&self, ty: &Type, given: &[(Given, Expression)]) -> bool {
         let messages = &self.program.messages;
         let TypeKind::Message(id) = ty.kind() else { return false };
@@ -377,7 +377,8 @@ impl<'a, 'b> Checker<'a, 'b> {
             .iter()
             .all(|(one, value)| known.contains(one) && given_type(messages, message, *one).as_ref() == Some(&value.ty));
         let parameters = given.iter().filter(|(one, _)| matches!(one, Given::Parameter(_))).count();
-        are_right && parameters == message.parameters.len() && given.is_sorted_by(|(one, _), (next, _)| one < next)
+        let has_all = parameters == message.parameters.len() || message.stands_alone();
+        are_right && has_all && given.is_sorted_by(|(one, _), (next, _)| one < next)
     }
 
     /// Whether it becomes a `value`, and is none yet.
