@@ -11,12 +11,15 @@ type request = unit {
   %max_size = 64k;
 
   head : request_head;
-  # One reply, which is read as a response but to HEAD and CONNECT; and what may be repeated, RFC 9110, 9.2.2.
-  var replies : int8 &parse = self.head.method == "HEAD" || self.head.method == "CONNECT" ? -1 : 1;
+  # One reply, which depends on the method: 1 is HEAD, 2 CONNECT; and what may be repeated, RFC 9110, 9.2.2.
+  var replies : int8 &parse = 1;
+  var asks : uint8 &parse = self.head.method == "HEAD" ? 1 : self.head.method == "CONNECT" ? 2 : 0;
   var may_repeat : bool
-    &parse = self.head.method == "GET" || self.head.method == "PUT" || self.head.method == "DELETE"
+    &parse = self.head.method == "GET" || self.head.method == "HEAD" || self.head.method == "PUT" || self.head.method == "DELETE"
       || self.head.method == "OPTIONS";
   var ends_connection : bool &parse = self.head.closes;
+  # RFC 9110, 7.8 and 9.3.6: a reply of status 101, or one to CONNECT, makes a tunnel of the connection.
+  var may_end_messages : bool &parse = self.head.upgrades || self.head.method == "CONNECT";
   if (self.head.is_chunked) {
     chunked : chunked_body;
   } else {
@@ -24,16 +27,18 @@ type request = unit {
   }
 };
 
-// A response. Those to HEAD, and to CONNECT of status 200 to 299, are a `response_head` alone: "6.3", 1 and 2.
-type response = unit {
+// A response. What it is depends on what its request `asks` for: to HEAD, and to CONNECT of status 200 to 299, it has no
+// body, whatever its head says ("6.3", 1 and 2).
+type response = unit (uint8 asked) {
   %max_size = 16M;
 
   head : response_head;
   # RFC 9110, 15.2: another comes for the same request; but behind 101 comes what is no HTTP.
   var is_interim : bool &parse = self.head.code < 200;
-  var ends_messages : bool &parse = self.head.code == 101;
+  var opens_tunnel : bool &parse = asked == 2 && self.head.code >= 200 && self.head.code < 300;
+  var ends_messages : bool &parse = self.head.code == 101 || self.opens_tunnel;
   var ends_connection : bool &parse = self.head.closes;
-  if (self.head.has_body) {
+  if (self.head.has_body && asked != 1 && !self.opens_tunnel) {
     if (self.head.is_chunked) {
       chunked : chunked_body;
     } else if (self.head.has_length) {
@@ -62,6 +67,7 @@ type request_head = unit {
   var has_host : bool &parse = false;
   var has_length : bool &parse = false;
   var is_chunked : bool &parse = false;
+  var upgrades : bool &parse = false;
   var has_close : bool &parse = false;
   var has_keep_alive : bool &parse = false;
   var length : uint64 &parse = 0;
@@ -72,6 +78,7 @@ type request_head = unit {
     &update = self.has_host = self.has_host || $$.is_host
     &update = self.has_length = self.has_length || $$.is_length
     &update = self.is_chunked = self.is_chunked || $$.is_coding
+    &update = self.upgrades = self.upgrades || $$.upgrades
     &update = self.has_close = self.has_close || $$.closes
     &update = self.has_keep_alive = self.has_keep_alive || $$.keeps
     &update = self.length = self.length + $$.length;
@@ -89,9 +96,14 @@ type response_head = unit {
   : "HTTP/1.";
   minor_version : token("[0-9]");
   : " ";
-  status : token("[1-5][0-9][0-9]"); # RFC 9110, 15: what is above 599 is invalid
-  : " ";
-  reason : token("[\t -~\x80-\xff]*") &max_size = 1k;
+  status : token("[1-9][0-9][0-9]"); # RFC 9110, 15: what is above 599 is invalid, but in use
+  switch {
+    -> {
+      : " ";
+      reason : token("[\t -~\x80-\xff]*") &max_size = 1k;
+    }
+    -> { } # "4" wants the space at least, but not all servers give it
+  }
   : "\r\n";
 
   var has_length : bool &parse = false;
@@ -121,6 +133,7 @@ type field = unit {
   var is_coding : bool &parse = lower(self.name) == "transfer-encoding";
   var is_connection : bool &parse = lower(self.name) == "connection";
   var closes : bool &parse = self.is_connection && contains(lower(self.value), "close"); # "9.6"
+  var upgrades : bool &parse = self.is_connection && contains(lower(self.value), "upgrade"); # RFC 9110, 7.8
   var keeps : bool &parse = self.is_connection && contains(lower(self.value), "keep-alive");
   var length : uint64 &parse = 0;
   if (self.is_length) {
@@ -155,6 +168,7 @@ Trailers (flux::message message) => (list<field> trailers);
 
 type chunk = unit {
   size : uint64 &digits = 16;
+  : token("[ \t]*") &max_size = 16; # some servers put it there, though it belongs before an extension alone
   extensions : extension[] &until = "\r\n" &max_size = 16;
   if (self.size > 0) {
     content : bytes &length = self.size &stream;
@@ -164,7 +178,6 @@ type chunk = unit {
 
 // "7.1.1 Chunk Extensions": a name, and perhaps a value, which may be quoted.
 type extension = unit {
-  : token("[ \t]*") &max_size = 16;
   : ";";
   : token("[ \t]*") &max_size = 16;
   name : token("[!#$%&'*+.^_`|~0-9A-Za-z-]+") &max_size = 256;

@@ -113,6 +113,8 @@ fn lengths_that_could_smuggle() {
 #[test]
 fn chunks() {
     are("chunked_body", 1, "3 ; a ; b=c;d = \"e\\\"; f\" \r\nabc\r\n000\r\nX: y\r\n\r\n");
+    // White space that belongs before an extension alone.
+    are("chunked_body", 1, "3  \r\nabc\r\n0\t\r\n\r\n");
     are("chunked_body", 1, "A\r\n0123456789\r\nb\r\n0123456789a\r\n0\r\n\r\n");
     for (field, body) in [
         ("chunks.[0].size", "\r\n"),
@@ -120,7 +122,6 @@ fn chunks() {
         ("chunks.[0].size", "x3\r\n"),
         ("chunks.[0].size", "10000000000000000\r\n"),
         ("chunks.[0].extensions.[0]", "0x3\r\n"),
-        ("chunks.[0].extensions.[0]", "3 \r\n"),
         ("chunks.[0].extensions.[0]", "3\nabc\r\n"),
         ("chunks.[0].extensions.[0].name", "3;\r\n"),
         ("chunks.[0].extensions.[1]", "3;a\nabc\r\n"),
@@ -145,12 +146,12 @@ fn responses() {
         2,
         "HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na",
     );
+    are("response", 2, "HTTP/1.1 304\r\n\r\nHTTP/1.1 999 Request denied\r\nContent-Length: 1\r\n\r\na");
     for (field, line) in [
-        ("head", "HTTP/1.1 200\r\n"),
         ("head.status", "HTTP/1.1  200 OK\r\n"),
         ("head.status", "HTTP/1.1 099 OK\r\n"),
-        ("head.status", "HTTP/1.1 600 OK\r\n"),
         ("head", "HTTP/1.1 2000 OK\r\n"),
+        ("head", "HTTP/1.1 200OK\r\n"),
         ("head", "HTTP/1.1 200 OK\n"),
         ("head", "HTTP/1.1 200 O\0K\r\n"),
         ("head", "ICY 200 OK\r\n"),
