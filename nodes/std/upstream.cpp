@@ -323,6 +323,7 @@ class pool final : public flux::connection_home, public std::enable_shared_from_
             return make(servers);
         }
         lend(*kept);
+        kept->expect(0);
         return kept;
     }
 

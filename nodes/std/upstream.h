@@ -2,10 +2,12 @@
 #pragma once
 
 #include "flux/connection.hpp"
+#include "flux/message/exchange.hpp"
 #include "flux/read_message.hpp"
 #include "flux/send_message.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -53,6 +55,20 @@ bool has_said_something(flux::connection &server) noexcept;
 /// The parse of a reply, from its beginning.
 using begin_reply = std::unique_ptr<flux::message_parse> (*)();
 
+/// The reply to what was asked on the connection, behind those that are interim. Fails as `flux::read_message` does,
+/// and with EBADMSG where there are too many of these.
+template <class Reply>
+flux::io_result<Reply> read_reply(flux::connection &server)
+{
+    for (int count = 0; count <= flux::most_interim_replies; ++count) {
+        flux::io_result<Reply> reply = flux::read_message<Reply>(server);
+        if (!reply.has_value() || flux::role_of(*reply) != flux::message_role::interim) {
+            return reply;
+        }
+    }
+    return flux::unexpected(EBADMSG);
+}
+
 /// As `call`, for a request and a reply without streams, over a connection that other flows may use at the same time:
 /// gives the parse of the reply, which is whole. Throws `std::bad_alloc`.
 flux::io_result<std::unique_ptr<flux::message_parse>> call_in_line(const std::string &to, const limits &of,
@@ -69,28 +85,46 @@ flux::io_result<Reply> call_alone(const std::string &to, const limits &of, const
         return flux::unexpected(borrowed.error());
     }
     flux::connection &server = **borrowed;
+    const flux::request_facts asked = flux::request_of(request);
+    server.expect(asked.asks);
     const flux::io_result<void> sent = flux::send_message(server, request);
     // A server may answer before the request has come whole, and end the connection (RFC 9112, 9.5 and 9.6).
     if (!sent.has_value() && !(has_ended(sent.error()) && has_said_something(server))) {
         server.close();
         return flux::unexpected(sent.error());
     }
-    flux::io_result<Reply> reply = flux::read_message<Reply>(server);
-    reply.has_value() ? server.give_back_behind_streams() : server.close();
-    return sent.has_value() || reply.has_value() ? std::move(reply) : flux::unexpected(sent.error());
+    flux::io_result<Reply> reply = read_reply<Reply>(server);
+    if (!reply.has_value()) {
+        server.close();
+        return sent.has_value() ? std::move(reply) : flux::unexpected(sent.error());
+    }
+    // Only one that is known to have nothing more to say is of use for another exchange.
+    const bool is_all = flux::role_of(*reply) == flux::message_role::last && asked.replies == 1;
+    if (!sent.has_value() || !is_all || asked.ends_connection) {
+        server.spend();
+    }
+    server.give_back_behind_streams();
+    return reply;
 }
 
 /// Sends a request to `HOST:PORT` and reads the reply, a message of this class, over a connection of the pool, which
 /// has it back afterwards; where anything fails it is closed. Fails as `borrow`, sending and `flux::read_message` do.
-/// Where the connection has ended before the reply was there, a request that `is_idempotent`, or of which nothing was
-/// sent, is sent once more; but not one with streams, which are gone. Throws `std::bad_alloc`.
+/// Where the connection has ended before the reply was there, a request that `is_idempotent`, that says so itself
+/// (`may_repeat`), or of which nothing was sent, is sent once more; but not one with streams, which are gone. Replies
+/// that are interim are dropped. Fails with EINVAL for a request that says that it has no reply. Throws
+/// `std::bad_alloc`.
 template <class Reply>
 flux::io_result<Reply> call(const std::string &to, const limits &of, const char *servers, const flux::message &request,
                             bool is_idempotent = false)
 {
+    const flux::request_facts asked = flux::request_of(request);
+    if (asked.replies == 0) {
+        return flux::unexpected(EINVAL);
+    }
+    is_idempotent = is_idempotent || asked.may_repeat;
     const bool is_all_there = request.stream() == nullptr;
     if constexpr (!flux::has_streams<Reply>()) {
-        if (of.pipeline > 1 && is_all_there) {
+        if (of.pipeline > 1 && is_all_there && asked.replies == 1 && !asked.ends_connection) {
             const auto begin = []() -> std::unique_ptr<flux::message_parse> {
                 return std::make_unique<flux::typed_parse<Reply>>();
             };

@@ -67,5 +67,6 @@ mod state;
 mod streams;
 mod support;
 mod tls;
+mod upstream_replies;
 mod web;
 mod web_files;
