@@ -150,6 +150,9 @@ int next_of(const limits &of, const bound_channel &channel, flux::connection *&c
             limit_flow(of);
         } else {
             error = accepted(served_at(of, to.addresses.front().c_str()));
+            if (connection != nullptr) {
+                connection->limit_waits(of.idle);
+            }
         }
         if (error != 0) {
             return error;
@@ -178,13 +181,15 @@ int next_message(const limits &of, const bound_channel &channel, flux::connectio
     return next_of(of, channel, connection, self, next, accepted);
 }
 
-bool came(instance &self, flux::connection &connection, message_role as, std::size_t size)
+bool came(instance &self, flux::connection &connection, message_role as, bool may_switch, std::size_t size)
 {
     if (self.through == nullptr) {
         self.from->has_input();
-        if (self.from->counts() || self.from->accepted()) {
-            self.from->came(as);
+        if (self.from->has_asked_last()) {
+            self.from->end_input(connection);
+            return false;
         }
+        self.from->came(as, may_switch);
         return true;
     }
     // The next can come on it, whatever becomes of this one.
@@ -434,6 +439,18 @@ int send_in_turn(Send_in &in)
     return send_all(in.self.of(), in.sends, !from.is_of_server(), in.connect_ms, in.servers);
 }
 
+// Whether what comes behind this on its connection is no message: of a server's, its reply says so; of a client's, the
+// reply to it, and nothing that the client sends behind it is read before that is known. `to` is where this was sent.
+flux::io_result<bool> is_behind_switch(const instance &self, end &to) noexcept
+{
+    if (self.from->is_of_server() || !self.from->may_switch() || to.is_shared() || !to.counts()) {
+        return self.from->is_switched();
+    }
+    const std::shared_ptr<end> stays = to.shared_from_this();
+    const int error = to.await_switch();
+    return error == 0 ? flux::io_result<bool>(to.is_switched()) : flux::unexpected(error);
+}
+
 // The flow has done with what has come.
 int end_flow(const instance &self, flux::connection &connection)
 {
@@ -450,7 +467,19 @@ int Send(Send_in *in)
 {
     run &of = in->self.of();
     const std::size_t raised = of.raised();
+    end &from = *in->self.from;
+    const bool may_switch = in->self.through == nullptr && (from.may_switch() || from.is_switched());
+    const bool has_target = may_switch && in->sends.size() == 1;
+    const std::size_t channel = has_target ? in->sends[0].channel : 0;
+    const std::size_t element = has_target ? in->sends[0].element : 0;
     int error = send_in_turn(*in);
+    end *const to = error == 0 && has_target ? of.at(channel, element) : nullptr;
+    if (to != nullptr) [[unlikely]] {
+        const flux::io_result<bool> switched = is_behind_switch(in->self, *to);
+        if (!switched.has_value() || *switched) {
+            return switched.has_value() ? relay_all(*in->connection, from, *to) : switched.error();
+        }
+    }
     if (error == 0 && of.raised() != raised && !in->self.from->is_ordered()) {
         // What a rule for that answers comes before the answers to what follows; replies that have an order are there.
         error = of.await_settled();
@@ -516,6 +545,28 @@ int Fail(Fail_in *in)
     }
     const int error = of.await_settled();
     return error != 0 ? error : end_flow(in->self, *in->connection);
+}
+
+int relay_all(flux::connection &connection, end &from, end &to)
+{
+    const std::shared_ptr<end> stays = to.shared_from_this();
+    flux::running_flow->set_deadline(flux::never);
+    from.passed_on();
+    while (true) {
+        // Others may send there meanwhile.
+        const auto nothing = [](std::span<const std::byte>) { return std::size_t{0}; };
+        const flux::io_result<void> come = connection.receive_by(nothing);
+        const flux::io_result<bool> ended =
+            come.has_value() ? to.relay(connection) : flux::io_result<bool>(flux::unexpected(come.error()));
+        if (!ended.has_value()) {
+            connection.close();
+            return to.is_over() ? 0 : ended.error();
+        }
+        if (*ended) {
+            from.end_input(connection);
+            return 0;
+        }
+    }
 }
 
 int end_pass(flux::connection &connection, end &from)

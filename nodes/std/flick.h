@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <mutex>
 #include <shared_mutex>
+#include <utility>
 
 namespace flick {
 
@@ -43,12 +44,16 @@ struct bound_channel {
 int next_message(const limits &of, const bound_channel &channel, flux::connection *&connection, instance &self,
                  flux::message_parse &into);
 
-/// A message of this size has come on the connection: whether it is for `self`, which has it then; else nobody wants
-/// it, and the connection is given back. Throws `std::bad_alloc`.
-bool came(instance &self, flux::connection &connection, message_role as, std::size_t size);
+/// A message of this size has come on the connection, behind which none may come where it may switch: whether it is for
+/// `self`, which has it then; else nobody wants it, as behind the last that its client asks for, and the flow has the
+/// connection no longer. Throws `std::bad_alloc`.
+bool came(instance &self, flux::connection &connection, message_role as, bool may_switch, std::size_t size);
 
 /// As the node `Pass`, as they come.
 int pass_bytes(std::size_t to, milliseconds limit, const char *servers, flux::connection &connection, end &from);
+/// What comes is no message any more: sends all of it there as it comes, up to its end. The flow has the connection no
+/// longer then. Each wait for the peer has the limit of its connection, and the flow has none.
+int relay_all(flux::connection &connection, end &from, end &to);
 /// Where this ends a flow that has passed on what has come: gives the connection back.
 int end_pass(flux::connection &connection, end &from);
 
@@ -75,7 +80,8 @@ int NextMessage(const char *bindings, long idle_ms, long first_byte_ms, long mes
             return error;
         }
         message = parse.message();
-        if (came(self, *connection, role_of(message), message.wire().size())) {
+        const bool may_switch = flux::request_of(std::as_const(message)).may_end_messages;
+        if (came(self, *connection, role_of(message), may_switch, message.wire().size())) {
             return 0;
         }
     }
@@ -105,6 +111,10 @@ int pass_messages(end *to, flux::connection &connection, end &from, Message &las
     flux::io_result<bool> more = true;
     while (more.has_value() && *more) {
         from.has_input();
+        if (from.has_asked_last()) {
+            from.end_input(connection);
+            return 0;
+        }
         from.came(role_of(last));
         if (const int error = from.await_order(); error != 0) {
             return error;
@@ -112,6 +122,9 @@ int pass_messages(end *to, flux::connection &connection, end &from, Message &las
         const bool is_wanted = to != nullptr && !from.is_of_part();
         if (from.is_over() || (is_wanted && !to->send(request{last}).has_value() && !to->accepted())) {
             return flux::take(connection.close());
+        }
+        if (from.is_switched()) {
+            return to == nullptr ? flux::take(connection.close()) : relay_all(connection, from, *to);
         }
         from.passed_on();
         flux::typed_parse<Message> parse;

@@ -112,6 +112,7 @@ void end::begin_alone(flux::connection &on)
 void end::stop_counting() noexcept
 {
     counts_ = false;
+    wake_all(switch_waits_);
     count_open();
     if (std::exchange(is_ordered_, false)) {
         of_->give_up_order();
@@ -122,16 +123,20 @@ void end::stop_counting() noexcept
 bool end::note(const request &what) noexcept
 {
     const std::size_t replies = what.replies > 0 ? static_cast<std::size_t>(what.replies) : 0;
+    const bool may_switch = flux::request_of(what.what).may_end_messages;
     if (what.replies < 0) {
         stop_counting();
+    } else if (may_switch && asks_.is_new()) {
+        counts_ = of_->of().at(channel_).is_counted; // the reply is to be read, whatever else is told of it
     }
-    if (is_ordered_ && counts_ && replies != 0 && !note_answers(what, replies)) {
+    const bool has_order = is_ordered_ && counts_ && replies != 0;
+    if (!note_asks(what) || (has_order && !note_answers(what, replies))) {
         return false;
     }
     awaited_ += replies;
     count_open();
     servers_->asked(server_);
-    const bool may_repeat = what.may_repeat && what.replies == 1 && what.what.stream() == nullptr;
+    const bool may_repeat = what.may_repeat && what.replies == 1 && what.what.stream() == nullptr && !may_switch;
     if (repeats_ != 0 && counts_ && may_repeat && asked_.size() < most_asked) {
         try {
             asked_.push_back(what);
@@ -145,7 +150,27 @@ bool end::note(const request &what) noexcept
     return true;
 }
 
-// The same of its place in the order. Where there is no memory nothing of it is noted, as it may be sent elsewhere.
+// What its replies depend on.
+bool end::note_asks(const request &what) noexcept
+{
+    try {
+        asks_.note(static_cast<std::uint64_t>(std::max<std::int64_t>(what.replies, 0)),
+                   flux::request_of(what.what).asks);
+    } catch (const std::bad_alloc &) {
+        return false;
+    }
+    expect_next();
+    return true;
+}
+
+void end::expect_next() noexcept
+{
+    if (through_ != nullptr && !is_shared()) {
+        on_->expect(asks_.next());
+    }
+}
+
+// Its place in the order. Where there is no memory nothing of it is noted, as it may be sent elsewhere.
 bool end::note_answers(const request &what, std::size_t replies) noexcept
 {
     try {
@@ -171,6 +196,9 @@ void end::ask_all(std::vector<request> asked, std::size_t repeats) noexcept
     repeats_ = repeats;
     awaited_ = asked_.size();
     count_open();
+    if (!std::all_of(asked_.begin(), asked_.end(), [&](const request &one) { return note_asks(one); })) {
+        cut(); // its source finds that
+    }
     unsent_ = asked_.size();
     of_->end_stuck_waits();
     is_asking_again_ = true;
@@ -191,9 +219,10 @@ void end::ask_all(std::vector<request> asked, std::size_t repeats) noexcept
     }
 }
 
-void end::came(message_role as) noexcept
+void end::came(message_role as, bool may_switch) noexcept
 {
     if (accepted_) {
+        may_switch_ = may_switch;
         ends_next_ = as == message_role::last_of_connection;
         asks_no_more_ = as == message_role::last_request;
         return;
@@ -202,8 +231,13 @@ void end::came(message_role as) noexcept
     is_last_ = as != message_role::interim;
     if (!is_last_) {
         repeats_ = 0; // its reply has begun
+        return;
     }
-    if (!counts_ || !is_last_) {
+    asks_.answered();
+    expect_next();
+    is_switched_ = as == message_role::last_message && asks_.is_all_answered();
+    wake_all(switch_waits_);
+    if (!counts_) {
         return;
     }
     if (as == message_role::last_message || awaited_ == unsent_) {
@@ -211,6 +245,15 @@ void end::came(message_role as) noexcept
     }
     count_answer();
     ends_next_ = as == message_role::last_of_connection;
+}
+
+int end::await_switch() noexcept
+{
+    int error = 0;
+    while (error == 0 && counts_ && !asks_.is_all_answered() && !is_broken_ && of_ != nullptr && !of_->is_over()) {
+        error = wait_in(switch_waits_);
+    }
+    return error;
 }
 
 int end::await_order() noexcept
@@ -464,6 +507,7 @@ flux::io_result<void> end::in_turn(Send send) noexcept
         if (!sent.has_value() && !std::exchange(is_broken_, true)) {
             // A part may have gone: nothing can follow that.
             through_->cut();
+            wake_all(switch_waits_);
             if (!goes_on()) {
                 lost(sent.error());
             }
@@ -653,6 +697,7 @@ flux::io_result<void> end::send_with_mark(const request &what) noexcept
 void end::finish() noexcept
 {
     is_finished_ = true;
+    wake_all(switch_waits_);
     settle();
 }
 
@@ -694,6 +739,7 @@ bool end::closes() noexcept
 bool end::leave(bool stops) noexcept
 {
     const std::shared_ptr<end> stays = shared_from_this();
+    wake_all(switch_waits_);
     if (is_kept()) {
         is_broken_ = true;
         servers_->forget(*this);
@@ -722,6 +768,7 @@ bool end::leave(bool stops) noexcept
 bool end::input_ended() noexcept
 {
     has_input_ended_ = true;
+    wake_all(switch_waits_);
     if (is_broken_ || is_kept() || goes_on_behind_end()) {
         return leave(false);
     }

@@ -18,12 +18,15 @@
 // is still to be read.
 #pragma once
 
+#include "flick_asks.h"
 #include "flick_backends.h"
 #include "flick_run.h"
 #include "flick_turns.h"
+#include "flick_waiting.h"
 
 #include "flux/io/multiplexer.hpp"
 #include "flux/message.hpp"
+#include "flux/message/exchange.hpp"
 
 #include <list>
 #include <string>
@@ -33,10 +36,8 @@
 
 namespace flick {
 
-/// What a reply is to its request: the last one, or others come; the mark behind what may have none; the last of its
-/// connection; or what comes next is no message any more. Of a client's message: the last that it sends, and that is
-/// answered, or is not.
-enum class message_role : unsigned char { last, interim, mark, last_of_connection, last_message, last_request };
+using flux::message_role;
+using flux::role_of;
 
 /// What an instance has of one connection.
 class end final : public flux::multiplexer,
@@ -113,9 +114,17 @@ class end final : public flux::multiplexer,
     }
     /// A flow has the connection, as something has come; where it is a whole message, with what that is.
     void begin_work() noexcept { is_at_work_ = true; }
-    void came(message_role as) noexcept;
+    void came(message_role as, bool may_switch = false) noexcept;
+    /// Whether its client's last message says that what comes behind it may be no message.
+    bool may_switch() const noexcept { return may_switch_; }
+    /// Of a server's: waits until the replies have come to all that was asked. Gives 0, or the error of the wait.
+    int await_switch() noexcept;
+    /// Whether its server has said that what comes behind its reply is no message.
+    bool is_switched() const noexcept { return is_switched_; }
     /// Whether its client has said that it asks for nothing more, and is to have no answer.
     bool has_left() const noexcept { return accepted_ && ends_next_; }
+    /// Whether its client has said with its last message that it sends no other.
+    bool has_asked_last() const noexcept { return accepted_ && asks_no_more_; }
     /// Waits until it is the turn of what has come, where replies have an order. Gives 0, or the error of the wait.
     int await_order() noexcept;
     /// Whether what has come is not for who has asked, as it ends a part of that alone.
@@ -200,6 +209,8 @@ class end final : public flux::multiplexer,
     flux::io_result<void> sent_or_repeated(flux::io_result<void> sent, bool is_noted) const noexcept;
     int await_room() noexcept;
     bool note(const request &what) noexcept;
+    bool note_asks(const request &what) noexcept;
+    void expect_next() noexcept;
     bool note_answers(const request &what, std::size_t replies) noexcept;
     void stop_counting() noexcept;
     void count_open() noexcept;
@@ -237,6 +248,7 @@ class end final : public flux::multiplexer,
     // come up to the last mark.
     std::list<std::size_t> marks_;
     std::size_t marked_ = 0;
+    awaited_asks asks_;
     // Of the last of `asked_` so many have not been sent yet.
     std::size_t unsent_ = 0;
     bool is_at_work_ = false;
@@ -249,6 +261,10 @@ class end final : public flux::multiplexer,
     bool ends_next_ = false;
     bool asks_no_more_ = false;
     bool has_input_ended_ = false;
+    // What comes next may be no message; and is none, for those that wait to know.
+    bool may_switch_ = false;
+    bool is_switched_ = false;
+    flux::intrusive_list<waiting_flow> switch_waits_;
     // Of one that is shared.
     std::shared_ptr<shared_connection> shared_;
     std::shared_ptr<replies> coming_;
@@ -273,30 +289,6 @@ class end final : public flux::multiplexer,
     event what_ = event::broken;
     std::string why_ = "its message did not come in time";
 };
-
-/// The same, as it says itself.
-template <class Message>
-message_role role_of(const Message &message)
-{
-    message_role role = message_role::last;
-    if constexpr (requires { message.is_interim(); }) {
-        role = message.is_interim() ? message_role::interim : role;
-    }
-    if constexpr (requires { message.is_mark(); }) {
-        role = message.is_mark() ? message_role::mark : role;
-    }
-    if constexpr (requires { message.ends_connection(); }) {
-        role = message.ends_connection() && role == message_role::last ? message_role::last_of_connection : role;
-        if constexpr (requires { message.replies(); }) {
-            const bool is_answered = role == message_role::last_of_connection && message.replies() != 0;
-            role = is_answered ? message_role::last_request : role;
-        }
-    }
-    if constexpr (requires { message.ends_messages(); }) {
-        role = message.ends_messages() ? message_role::last_message : role;
-    }
-    return role;
-}
 
 inline run &instance::of() const noexcept
 {

@@ -105,12 +105,18 @@ bool shared_connection::note(end &by, const request &what) noexcept
     was_asked_ = true;
     try {
         for (std::int64_t each = 0; each != what.replies; ++each) {
-            asked_.push_back(by.shared_from_this());
+            asked_.push_back({by.shared_from_this(), flux::request_of(what.what).asks});
         }
     } catch (const std::bad_alloc &) {
         return false;
     }
+    expect_next();
     return by.is_sent(what);
+}
+
+void shared_connection::expect_next() noexcept
+{
+    on_->expect(asked_.empty() ? std::uint8_t{0} : asked_.front().asks);
 }
 
 // Who has asked for what comes now. Null where nobody has: what comes next would be given to the wrong ones.
@@ -125,10 +131,11 @@ std::shared_ptr<end> shared_connection::take_asker(message_role as) noexcept
         return nullptr;
     }
     if (as == message_role::interim) {
-        return asked_.front();
+        return asked_.front().by;
     }
-    std::shared_ptr<end> first = std::move(asked_.front());
+    std::shared_ptr<end> first = std::move(asked_.front().by);
     asked_.pop_front();
+    expect_next();
     return first;
 }
 
@@ -144,7 +151,7 @@ void shared_connection::answered(end &of, message_role as, std::size_t size) noe
 std::shared_ptr<reply> shared_connection::came(message_role as, std::size_t size)
 {
     // Where there is no memory it has not come, and the connection ends with what is to come.
-    const std::shared_ptr<end> asked = asked_.empty() ? nullptr : asked_.front();
+    const std::shared_ptr<end> asked = asked_.empty() ? nullptr : asked_.front().by;
     const std::shared_ptr<run> by = asked == nullptr ? nullptr : asked->owner();
     as = asked == nullptr ? as : asked->role_of_next(as);
     std::shared_ptr<reply> made =
@@ -158,7 +165,7 @@ std::shared_ptr<reply> shared_connection::came(message_role as, std::size_t size
 // It has come before it is counted as answered, as nothing may be to come for its run then.
 void shared_connection::pass_on(message_role as, std::size_t to, const flux::message &what) noexcept
 {
-    as = asked_.empty() ? as : asked_.front()->role_of_next(as);
+    as = asked_.empty() ? as : asked_.front().by->role_of_next(as);
     const std::shared_ptr<end> of = take_asker(as);
     if (of == nullptr) {
         return;

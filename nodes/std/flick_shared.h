@@ -20,6 +20,7 @@
 #include "flux/moment.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <string>
@@ -81,6 +82,7 @@ class shared_connection final : public flux::multiplexer, public std::enable_sha
   private:
     flux::io_result<void> send_alone(end &by, const request &what, bool &is_noted) noexcept;
     bool note(end &by, const request &what) noexcept;
+    void expect_next() noexcept;
     std::shared_ptr<end> take_asker(message_role as) noexcept;
     void answered(end &of, message_role as, std::size_t size) noexcept;
     void end_all(event what, const char *why) noexcept;
@@ -92,8 +94,12 @@ class shared_connection final : public flux::multiplexer, public std::enable_sha
     // Null after its end.
     flux::stream *through_ = nullptr;
     std::vector<std::shared_ptr<end>> ends_;
-    // Who has asked, for each reply that is to come.
-    std::deque<std::shared_ptr<end>> asked_;
+    // Who has asked, and for what (`request_facts::asks`), for each reply that is to come.
+    struct awaited_reply {
+        std::shared_ptr<end> by;
+        std::uint8_t asks;
+    };
+    std::deque<awaited_reply> asked_;
     // Whose turn it is to send; and how many send, or wait to.
     turns turns_;
     std::size_t senders_ = 0;

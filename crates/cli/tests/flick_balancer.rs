@@ -72,9 +72,11 @@ fn counts(of: &[Backend]) -> Vec<usize> {
     of.iter().map(Backend::requests).collect()
 }
 
+/// How large the head of a reply is.
+const HEAD_SIZE: usize = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n".len();
+
 /// The name of the server that answers next; none where the connection ends before.
 fn reply(client: &mut TcpStream) -> Option<String> {
-    const HEAD_SIZE: usize = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n".len();
     let mut all = [0; HEAD_SIZE + 1];
     client.read_exact(&mut all).ok()?;
     Some(text(&all[HEAD_SIZE..]))
@@ -167,22 +169,160 @@ fn requests_of_a_connection_stay_in_order_at_one_server() {
     }
 }
 
-/// Nobody knows when HEAD is answered: then its connection counts, until its client leaves.
+/// The reply to HEAD has a length, and no content.
+#[test]
+fn what_follows_the_reply_to_head_is_for_who_asked_for_it() {
+    for loops in LOOPS {
+        for bound in ["", "; keep 4", "; retry 1"] {
+            let backends = three();
+            let balancer = least(&backends, bound, loops);
+            let mut client = balancer.connect();
+            client.write_all([GET, HEAD, GET, HEAD, HEAD, GET].concat().as_bytes()).unwrap();
+            let first = reply(&mut client).unwrap();
+            for heads in [1, 2] {
+                let mut all = vec![0; heads * HEAD_SIZE];
+                client.read_exact(&mut all).unwrap();
+                let expected = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n".repeat(heads);
+                assert_eq!(text(&all), expected, "{loops:?} {bound}");
+                assert_eq!(reply(&mut client).as_ref(), Some(&first), "{loops:?} {bound}");
+            }
+            share_alike(&balancer, &backends, bound);
+        }
+    }
+}
+
+/// Answers a request for `/switch` with a switch of protocols, and then says in capitals what it hears; other requests
+/// as they are answered mostly.
+fn switch(mut client: &TcpStream, state: &State) {
+    const SWITCH: &[u8] = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: any\r\nConnection: Upgrade\r\n\r\nhello";
+    let mut reader = BufReader::new(client);
+    loop {
+        let lines: Vec<String> =
+            reader.by_ref().lines().map_while(Result::ok).take_while(|line| !line.is_empty()).collect();
+        let Some(first) = lines.first() else { return };
+        if !state.is_asked() {
+            return;
+        }
+        if first.contains("/switch") {
+            break;
+        }
+        let reply = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{}", state.name.len(), state.name);
+        let _ = client.write_all(reply.as_bytes());
+    }
+    let _ = client.write_all(SWITCH);
+    while let Some(said) = reader.fill_buf().ok().map(<[u8]>::to_ascii_uppercase).filter(|said| !said.is_empty()) {
+        reader.consume(said.len());
+        let _ = client.write_all(&said);
+    }
+}
+
+/// What a client reads next is this.
+fn hears(client: &mut TcpStream, expected: &str, why: &str) {
+    let mut all = vec![0; expected.len()];
+    client.read_exact(&mut all).unwrap();
+    assert_eq!(text(&all), expected, "{why}");
+}
+
+#[test]
+fn behind_a_switch_of_protocols_both_ways_pass_as_they_are() {
+    const REST: &str = "Host: a\r\nConnection: Upgrade\r\nUpgrade: any\r\n\r\n";
+    let by_hash = built("balancer");
+    for loops in LOOPS {
+        for bound in ["", "; keep 4", "; retry 1"] {
+            let backends = ["a", "b"].map(|name| Backend::start(name, switch));
+            let by_least = least(&backends, bound, loops);
+            let others: Vec<&Backend> = backends.iter().collect();
+            for balancer in [&by_least, &before(&by_hash, &others, bound, loops)] {
+                for early in ["", "early GET / HTTP/1.1\r\n\r\n"] {
+                    let why = format!("{loops:?} {bound} {early}");
+                    let mut client = balancer.connect();
+                    // A server that does not switch goes on with messages.
+                    if bound.contains("keep") {
+                        client.write_all(format!("GET /stay HTTP/1.1\r\n{REST}{GET}").as_bytes()).unwrap();
+                        let first = reply(&mut client);
+                        assert!(first.is_some() && reply(&mut client) == first, "{why}");
+                    }
+                    client.write_all(format!("GET /switch HTTP/1.1\r\n{REST}{early}").as_bytes()).unwrap();
+                    hears(&mut client, "HTTP/1.1 101 Switching Protocols\r\n", &why);
+                    hears(&mut client, "Upgrade: any\r\nConnection: Upgrade\r\n\r\nhello", &why);
+                    hears(&mut client, &early.to_uppercase(), &why);
+                    client.write_all(b"HTTP/1.1 later\r\n").unwrap();
+                    hears(&mut client, "HTTP/1.1 LATER\r\n", &why);
+                    client.shutdown(std::net::Shutdown::Write).unwrap();
+                    assert_eq!(client.read(&mut [0]).unwrap(), 0, "{why}: the end of one is the end of the other");
+                }
+            }
+            share_alike(&by_least, &backends, bound);
+        }
+    }
+}
+
+/// A connection that carries no messages is one that is open, as long as it lasts.
 #[test]
 fn where_replies_are_not_counted_connections_are() {
     for loops in LOOPS {
-        let backends = three();
+        let backends = ["a", "b", "c"].map(|name| Backend::start(name, switch));
         let balancer = least(&backends, "", loops);
         let mut client = balancer.connect();
-        client.write_all(HEAD.as_bytes()).unwrap();
-        let mut answer = [0; 17];
-        client.read_exact(&mut answer).unwrap();
+        client.write_all(b"GET /switch HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\n\r\n").unwrap();
+        hears(&mut client, "HTTP/1.1 101 ", "it switches");
         let of = counts(&backends).iter().position(|count| *count == 1).unwrap();
         for _ in 0..10 {
             assert_ne!(ask_once(&balancer), Some(backends[of].state.name.clone()), "{loops:?}");
         }
         drop(client);
         wait_for("its turn again", || ask_once(&balancer).filter(|name| *name == backends[of].state.name));
+    }
+}
+
+#[test]
+fn what_comes_behind_the_last_request_is_not_forwarded() {
+    for loops in LOOPS {
+        for bound in ["", "; keep 4"] {
+            let backends = [start("a")];
+            let balancer = least(&backends, bound, loops);
+            let mut client = balancer.connect();
+            let last = GET.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
+            client.write_all([GET, &last, GET, GET].concat().as_bytes()).unwrap();
+            let mut all = String::new();
+            client.read_to_string(&mut all).unwrap();
+            assert_eq!(all.matches("\r\n\r\na").count(), 2, "{loops:?} {bound}: {all}");
+            assert_eq!(counts(&backends), [2], "{loops:?} {bound}");
+        }
+    }
+}
+
+/// Answers each request with the next of some replies that are not quite right, but common.
+fn answer_oddly(mut client: &TcpStream, state: &State) {
+    let mut lines = BufReader::new(client).lines().map_while(Result::ok);
+    while lines.by_ref().find(String::is_empty).is_some() && state.is_asked() {
+        let reply = ODD[(state.requests() - 1) % ODD.len()];
+        if client.write_all(reply.as_bytes()).is_err() {
+            return;
+        }
+    }
+}
+
+const ODD: [&str; 6] = [
+    "HTTP/1.1 200\r\nContent-Length: 1\r\n\r\na",
+    "HTTP/1.1 200 \r\nContent-Length: 1\r\n\r\na",
+    "HTTP/1.1 999 Request denied\r\nContent-Length: 1\r\n\r\na",
+    "HTTP/1.1 200 D\u{e9}j\u{e0}\r\nContent-Length: 1\r\n\r\na",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1  \r\na\r\n0 \r\n\r\n",
+    "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na",
+];
+
+#[test]
+fn replies_that_are_odd_but_common_pass() {
+    for loops in LOOPS {
+        for bound in ["", "; keep 4"] {
+            let balancer = least(&[Backend::start("a", answer_oddly)], bound, loops);
+            let mut client = balancer.connect();
+            for odd in ODD {
+                client.write_all(GET.as_bytes()).unwrap();
+                hears(&mut client, odd, &format!("{loops:?} {bound}"));
+            }
+        }
     }
 }
 

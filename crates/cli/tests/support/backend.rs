@@ -39,6 +39,11 @@ impl State {
         }
         self.drops.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)).is_err()
     }
+
+    /// How many have come.
+    pub fn requests(&self) -> usize {
+        self.requests.load(SeqCst)
+    }
 }
 
 impl Backend {
@@ -96,6 +101,6 @@ impl Backend {
     }
 
     pub fn requests(&self) -> usize {
-        self.state.requests.load(SeqCst)
+        self.state.requests()
     }
 }
