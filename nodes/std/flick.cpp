@@ -150,13 +150,11 @@ int next_of(const limits &of, const bound_channel &channel, flux::connection *&c
             limit_flow(of);
         } else {
             error = accepted(served_at(of, to.addresses.front().c_str()));
-            if (connection != nullptr) {
-                connection->limit_waits(of.idle);
-            }
         }
         if (error != 0) {
             return error;
         }
+        connection->limit_waits(of.idle);
         if (to.connects) {
             find_asked(*connection, self);
         } else {
@@ -355,7 +353,8 @@ int send_one(run &of, const sending &what, const request &asked, milliseconds li
         }
         auto to = of.reach(what.channel, what.element, limit, servers);
         // It cannot be said whose the replies are, or others would wait for it to come.
-        const bool is_own = asked.replies < 0 || asked.what.stream() != nullptr;
+        const bool is_own = asked.replies < 0 || asked.what.stream() != nullptr ||
+                            flux::request_of(asked.what).may_end_messages;
         while (is_own && to.has_value() && *to != nullptr && (*to)->is_shared()) [[unlikely]] {
             to = of.take_own(**to, limit, servers);
         }
@@ -439,16 +438,28 @@ int send_in_turn(Send_in &in)
     return send_all(in.self.of(), in.sends, !from.is_of_server(), in.connect_ms, in.servers);
 }
 
-// Whether what comes behind this on its connection is no message: of a server's, its reply says so; of a client's, the
-// reply to it, and nothing that the client sends behind it is read before that is known. `to` is where this was sent.
-flux::io_result<bool> is_behind_switch(const instance &self, end &to) noexcept
+// Whether the reply to what a client has sent to this server has ended the messages of its connection, and has gone to
+// the client as it came. Nothing that the client sends behind it is read before that is known.
+flux::io_result<bool> is_behind_switch(const instance &self, std::size_t channel, std::size_t element) noexcept
 {
-    if (self.from->is_of_server() || !self.from->may_switch() || to.is_shared() || !to.counts()) {
-        return self.from->is_switched();
+    run &of = self.of();
+    while (self.from->tunnel() == nullptr) {
+        if (const int error = of.is_asking_again() ? of.await_asked_again() : 0; error != 0) {
+            return flux::unexpected(error);
+        }
+        end *const there = of.at(channel, element);
+        if (there == nullptr || there->is_shared()) {
+            return false;
+        }
+        const std::shared_ptr<end> to = there->shared_from_this();
+        if (const int error = to->await_answers_of(of); error != 0) {
+            return flux::unexpected(error);
+        }
+        if (!of.is_asking_again()) {
+            break;
+        }
     }
-    const std::shared_ptr<end> stays = to.shared_from_this();
-    const int error = to.await_switch();
-    return error == 0 ? flux::io_result<bool>(to.is_switched()) : flux::unexpected(error);
+    return self.from->tunnel() != nullptr;
 }
 
 // The flow has done with what has come.
@@ -468,16 +479,14 @@ int Send(Send_in *in)
     run &of = in->self.of();
     const std::size_t raised = of.raised();
     end &from = *in->self.from;
-    const bool may_switch = in->self.through == nullptr && (from.may_switch() || from.is_switched());
-    const bool has_target = may_switch && in->sends.size() == 1;
-    const std::size_t channel = has_target ? in->sends[0].channel : 0;
-    const std::size_t element = has_target ? in->sends[0].element : 0;
+    const bool may_switch = in->self.through == nullptr && from.may_switch() && in->sends.size() == 1;
+    const std::size_t channel = may_switch ? in->sends[0].channel : 0;
+    const std::size_t element = may_switch ? in->sends[0].element : 0;
     int error = send_in_turn(*in);
-    end *const to = error == 0 && has_target ? of.at(channel, element) : nullptr;
-    if (to != nullptr) [[unlikely]] {
-        const flux::io_result<bool> switched = is_behind_switch(in->self, *to);
+    if (error == 0 && may_switch) [[unlikely]] {
+        const flux::io_result<bool> switched = is_behind_switch(in->self, channel, element);
         if (!switched.has_value() || *switched) {
-            return switched.has_value() ? relay_all(*in->connection, from, *to) : switched.error();
+            return switched.has_value() ? relay_all(*in->connection, from, *from.tunnel()) : switched.error();
         }
     }
     if (error == 0 && of.raised() != raised && !in->self.from->is_ordered()) {
@@ -556,6 +565,9 @@ int relay_all(flux::connection &connection, end &from, end &to)
         // Others may send there meanwhile.
         const auto nothing = [](std::span<const std::byte>) { return std::size_t{0}; };
         const flux::io_result<void> come = connection.receive_by(nothing);
+        if (!come.has_value() && come.error() == ETIMEDOUT && from.is_in_use()) {
+            continue; // it is silent, and hears what the other says
+        }
         const flux::io_result<bool> ended =
             come.has_value() ? to.relay(connection) : flux::io_result<bool>(flux::unexpected(come.error()));
         if (!ended.has_value()) {

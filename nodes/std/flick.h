@@ -124,7 +124,11 @@ int pass_messages(end *to, flux::connection &connection, end &from, Message &las
             return flux::take(connection.close());
         }
         if (from.is_switched()) {
-            return to == nullptr ? flux::take(connection.close()) : relay_all(connection, from, *to);
+            if (to == nullptr || !to->accepted()) {
+                return flux::take(connection.close());
+            }
+            from.begin_tunnel(*to);
+            return relay_all(connection, from, *to);
         }
         from.passed_on();
         flux::typed_parse<Message> parse;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <new>
 #include <utility>
 
 namespace flick {
@@ -11,11 +12,17 @@ namespace flick {
 class awaited_asks
 {
   public:
-    /// A request is sent that has so many replies, which depend on this; 0 is nothing. Throws `std::bad_alloc`; then it
-    /// is not noted.
+    /// So many are remembered that depend on anything; who asks for more is not answered.
+    static constexpr std::size_t most = 4096;
+
+    /// A request is sent that has so many replies, which depend on this; 0 is nothing. Throws `std::bad_alloc`, also
+    /// where there are too many; then it is not noted.
     void note(std::uint64_t replies, std::uint8_t asks)
     {
         const std::size_t before = special_.size();
+        if (asks != 0 && replies > most - before) {
+            throw std::bad_alloc();
+        }
         try {
             for (std::uint64_t each = 0; asks != 0 && each != replies; ++each) {
                 special_.emplace_back(noted_ + each, asks);
@@ -41,6 +48,9 @@ class awaited_asks
     {
         return special_.empty() || special_.front().first != answered_ ? std::uint8_t{0} : special_.front().second;
     }
+
+    /// Nobody sees which replies come.
+    void clear() noexcept { *this = {}; }
 
     /// Whether nothing was asked there yet; and whether nothing is to come.
     bool is_new() const noexcept { return noted_ == 0; }

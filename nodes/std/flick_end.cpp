@@ -105,6 +105,7 @@ void end::begin_alone(flux::connection &on)
     is_left_ = true;
     on.detach();
     counts_ = false; // nobody reads what comes
+    never_counts_ = true;
     is_ordered_ = false;
     count_open();
 }
@@ -112,6 +113,8 @@ void end::begin_alone(flux::connection &on)
 void end::stop_counting() noexcept
 {
     counts_ = false;
+    never_counts_ = true;
+    asks_.clear();
     wake_all(switch_waits_);
     count_open();
     if (std::exchange(is_ordered_, false)) {
@@ -123,11 +126,10 @@ void end::stop_counting() noexcept
 bool end::note(const request &what) noexcept
 {
     const std::size_t replies = what.replies > 0 ? static_cast<std::size_t>(what.replies) : 0;
-    const bool may_switch = flux::request_of(what.what).may_end_messages;
     if (what.replies < 0) {
         stop_counting();
-    } else if (may_switch && asks_.is_new()) {
-        counts_ = of_->of().at(channel_).is_counted; // the reply is to be read, whatever else is told of it
+    } else if (!never_counts_ && asks_.is_new() && flux::request_of(what.what).has_pairs) {
+        counts_ = of_->of().at(channel_).is_counted; // the replies are to be read, whatever else is told of them
     }
     const bool has_order = is_ordered_ && counts_ && replies != 0;
     if (!note_asks(what) || (has_order && !note_answers(what, replies))) {
@@ -136,7 +138,7 @@ bool end::note(const request &what) noexcept
     awaited_ += replies;
     count_open();
     servers_->asked(server_);
-    const bool may_repeat = what.may_repeat && what.replies == 1 && what.what.stream() == nullptr && !may_switch;
+    const bool may_repeat = what.may_repeat && what.replies == 1 && what.what.stream() == nullptr;
     if (repeats_ != 0 && counts_ && may_repeat && asked_.size() < most_asked) {
         try {
             asked_.push_back(what);
@@ -153,6 +155,9 @@ bool end::note(const request &what) noexcept
 // What its replies depend on.
 bool end::note_asks(const request &what) noexcept
 {
+    if (is_shared() || !counts_) {
+        return true; // its connection knows, or nobody sees which replies come
+    }
     try {
         asks_.note(static_cast<std::uint64_t>(std::max<std::int64_t>(what.replies, 0)),
                    flux::request_of(what.what).asks);
@@ -233,24 +238,30 @@ void end::came(message_role as, bool may_switch) noexcept
         repeats_ = 0; // its reply has begun
         return;
     }
+    is_switched_ = counts_ && as == message_role::last_message && awaited_ == 1 && unsent_ == 0;
     asks_.answered();
     expect_next();
-    is_switched_ = as == message_role::last_message && asks_.is_all_answered();
-    wake_all(switch_waits_);
+    is_switched_ ? void() : wake_all(switch_waits_);
     if (!counts_) {
         return;
     }
-    if (as == message_role::last_message || awaited_ == unsent_) {
+    if (awaited_ == unsent_) {
         return stop_counting(); // what it says now nobody has asked
     }
     count_answer();
+    if (is_switched_ || as == message_role::last_message) {
+        return stop_counting();
+    }
     ends_next_ = as == message_role::last_of_connection;
 }
 
-int end::await_switch() noexcept
+// A reply that may end the messages is not yet passed on while its flow is at work.
+int end::await_answers_of(const run &own) noexcept
 {
+    const auto is_awaited = [&] { return (counts_ && !asks_.is_all_answered()) || (is_switched_ && !has_tunnel_ && is_at_work_); };
+    const auto is_there = [&] { return !is_broken_ && of_.get() == &own && !own.is_over(); };
     int error = 0;
-    while (error == 0 && counts_ && !asks_.is_all_answered() && !is_broken_ && of_ != nullptr && !of_->is_over()) {
+    while (error == 0 && is_awaited() && is_there()) {
         error = wait_in(switch_waits_);
     }
     return error;
@@ -278,6 +289,7 @@ void end::passed_on() noexcept
 void end::end_work() noexcept
 {
     is_at_work_ = false;
+    wake_all(switch_waits_);
     // The flow has it as long as streams are to come.
     if (on_->usable() == 0) {
         stop_counting();
@@ -772,7 +784,7 @@ bool end::input_ended() noexcept
     if (is_broken_ || is_kept() || goes_on_behind_end()) {
         return leave(false);
     }
-    if (!accepted_ && is_asked_ && !is_finished_ && of_->of().rules_for(channel_, event::broken) != nullptr) {
+    if (!accepted_ && is_asked_ && !is_switched_ && !is_finished_ && of_->of().rules_for(channel_, event::broken) != nullptr) {
         why_ = "ended before it answered";
         return leave(false);
     }

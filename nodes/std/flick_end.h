@@ -117,10 +117,20 @@ class end final : public flux::multiplexer,
     void came(message_role as, bool may_switch = false) noexcept;
     /// Whether its client's last message says that what comes behind it may be no message.
     bool may_switch() const noexcept { return may_switch_; }
-    /// Of a server's: waits until the replies have come to all that was asked. Gives 0, or the error of the wait.
-    int await_switch() noexcept;
+    /// Of a server's: waits until its run has the replies to all that was asked, or another end. Gives 0, or the error
+    /// of the wait.
+    int await_answers_of(const run &own) noexcept;
     /// Whether its server has said that what comes behind its reply is no message.
     bool is_switched() const noexcept { return is_switched_; }
+    /// That reply has gone to this client as it came, so what the client sends goes to this server.
+    void begin_tunnel(end &client) noexcept
+    {
+        client.tunnel_ = shared_from_this();
+        has_tunnel_ = true;
+        wake_all(switch_waits_);
+    }
+    /// Of a client's, that server's end; null where there is none.
+    const std::shared_ptr<end> &tunnel() const noexcept { return tunnel_; }
     /// Whether its client has said that it asks for nothing more, and is to have no answer.
     bool has_left() const noexcept { return accepted_ && ends_next_; }
     /// Whether its client has said with its last message that it sends no other.
@@ -265,6 +275,10 @@ class end final : public flux::multiplexer,
     bool may_switch_ = false;
     bool is_switched_ = false;
     flux::intrusive_list<waiting_flow> switch_waits_;
+    std::shared_ptr<end> tunnel_;
+    bool has_tunnel_ = false;
+    // It is never known which of its replies is whose.
+    bool never_counts_ = false;
     // Of one that is shared.
     std::shared_ptr<shared_connection> shared_;
     std::shared_ptr<replies> coming_;

@@ -124,7 +124,8 @@ flux::io_result<Reply> call(const std::string &to, const limits &of, const char 
     is_idempotent = is_idempotent || asked.may_repeat;
     const bool is_all_there = request.stream() == nullptr;
     if constexpr (!flux::has_streams<Reply>()) {
-        if (of.pipeline > 1 && is_all_there && asked.replies == 1 && !asked.ends_connection) {
+        if (of.pipeline > 1 && is_all_there && asked.replies == 1 && !asked.ends_connection &&
+            !asked.may_end_messages) {
             const auto begin = []() -> std::unique_ptr<flux::message_parse> {
                 return std::make_unique<flux::typed_parse<Reply>>();
             };

@@ -57,6 +57,7 @@ impl Messages<'_> {
             ("is_bounded_inside", self.is_bounded_inside(id)),
             ("is_in_itself", self.is_in_itself(id)),
             ("is_sized", self.is_sized(id)),
+            ("says_of_exchange", message.says_of_exchange()),
             ("is_asked", message.is_asked()),
         ];
         facts.extend(known.into_iter().filter(|(_, holds)| *holds).map(|(name, _)| fact(name, Cpp::name(true))));

@@ -14,10 +14,19 @@ pub enum Given {
     Field(FieldId),
 }
 
+/// The variables by which messages say which replies belong to which request.
+const EXCHANGE: [&str; 8] =
+    ["replies", "asks", "may_repeat", "may_end_messages", "is_interim", "is_mark", "ends_messages", "ends_connection"];
+
 /// The parameter by which a reply learns what its request `asks` for.
 const ASKED: &str = "asked";
 
 impl Message {
+    /// Whether it has a variable that says something of the exchange that it is in.
+    pub fn says_of_exchange(&self) -> bool {
+        self.fields.iter().any(|field| field.is_variable() && EXCHANGE.contains(&field.name.as_str()))
+    }
+
     /// Whether it depends on what its request asks for.
     pub fn is_asked(&self) -> bool {
         self.parameters.iter().any(|one| one.name == ASKED && one.ty.integer().is_some())

@@ -29,6 +29,8 @@ struct request_facts {
     bool may_repeat : 1 = false;
     bool ends_connection : 1 = false;
     bool may_end_messages : 1 = false;
+    /// Whether a reply is to be read with regard to its request, of which requests of its class say something.
+    bool has_pairs : 1 = false;
 
     bool operator==(const request_facts &) const = default;
 };
@@ -41,22 +43,27 @@ constexpr int most_interim_replies = 32;
 /// answered, or is not.
 enum class message_role : unsigned char { last, interim, mark, last_of_connection, last_message, last_request };
 
-/// Whether messages of this class say what `request_of` gives.
+/// Whether messages of this class have such variables: fields of these names say nothing.
 template <class Message>
-concept says_of_its_replies = requires(const Message &message) {
-    { message.replies() } -> std::integral;
-} || requires(const Message &message) {
-    { message.asks() } -> std::integral;
-} || requires(const Message &message) {
-    { message.may_repeat() } -> std::same_as<bool>;
-};
+constexpr bool says_of_exchange()
+{
+    if constexpr (requires { Message::facts.says_of_exchange; }) {
+        return Message::facts.says_of_exchange;
+    } else {
+        return false;
+    }
+}
 
 /// What a request says of itself.
 template <class Message>
 request_facts request_of(const Message &request)
 {
     request_facts says;
+    if constexpr (!says_of_exchange<Message>()) {
+        return says;
+    }
     if constexpr (requires { { request.asks() } -> std::integral; }) {
+        says.has_pairs = true;
         says.asks = static_cast<std::uint8_t>(std::clamp<std::int64_t>(static_cast<std::int64_t>(request.asks()), 0,
                                                                        std::numeric_limits<std::uint8_t>::max()));
     }
@@ -71,6 +78,7 @@ request_facts request_of(const Message &request)
     }
     if constexpr (requires { { request.may_end_messages() } -> std::same_as<bool>; }) {
         says.may_end_messages = request.may_end_messages();
+        says.has_pairs = true;
     }
     return says;
 }
@@ -80,6 +88,9 @@ template <class Message>
 message_role role_of(const Message &message)
 {
     message_role role = message_role::last;
+    if constexpr (!says_of_exchange<Message>()) {
+        return role;
+    }
     if constexpr (requires { { message.is_interim() } -> std::same_as<bool>; }) {
         role = message.is_interim() ? message_role::interim : role;
     }
