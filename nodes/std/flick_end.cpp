@@ -168,13 +168,6 @@ bool end::note_asks(const request &what) noexcept
     return true;
 }
 
-void end::expect_next() noexcept
-{
-    if (through_ != nullptr && !is_shared()) {
-        on_->expect(asks_.next());
-    }
-}
-
 // Its place in the order. Where there is no memory nothing of it is noted, as it may be sent elsewhere.
 bool end::note_answers(const request &what, std::size_t replies) noexcept
 {
@@ -258,7 +251,8 @@ void end::came(message_role as, bool may_switch) noexcept
 // A reply that may end the messages is not yet passed on while its flow is at work.
 int end::await_answers_of(const run &own) noexcept
 {
-    const auto is_awaited = [&] { return (counts_ && !asks_.is_all_answered()) || (is_switched_ && !has_tunnel_ && is_at_work_); };
+    const auto is_undecided = [&] { return is_switched_ && !has_tunnel_ && is_at_work_; };
+    const auto is_awaited = [&] { return (counts_ && !asks_.is_all_answered()) || is_undecided(); };
     const auto is_there = [&] { return !is_broken_ && of_.get() == &own && !own.is_over(); };
     int error = 0;
     while (error == 0 && is_awaited() && is_there()) {
@@ -784,7 +778,8 @@ bool end::input_ended() noexcept
     if (is_broken_ || is_kept() || goes_on_behind_end()) {
         return leave(false);
     }
-    if (!accepted_ && is_asked_ && !is_switched_ && !is_finished_ && of_->of().rules_for(channel_, event::broken) != nullptr) {
+    const bool owes_answer = !accepted_ && is_asked_ && !is_switched_ && !is_finished_;
+    if (owes_answer && of_->of().rules_for(channel_, event::broken) != nullptr) {
         why_ = "ended before it answered";
         return leave(false);
     }

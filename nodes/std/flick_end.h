@@ -220,7 +220,12 @@ class end final : public flux::multiplexer,
     int await_room() noexcept;
     bool note(const request &what) noexcept;
     bool note_asks(const request &what) noexcept;
-    void expect_next() noexcept;
+    void expect_next() noexcept
+    {
+        if (through_ != nullptr && !is_shared()) {
+            on_->expect(asks_.next());
+        }
+    }
     bool note_answers(const request &what, std::size_t replies) noexcept;
     void stop_counting() noexcept;
     void count_open() noexcept;
