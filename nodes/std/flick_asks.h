@@ -1,4 +1,4 @@
-// What the replies that are to come on one connection depend on: what their requests ask for.
+// The values of `asks` that the pending replies on one connection depend on.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 
 namespace flick {
 
-/// Of the requests of one connection, in their order (`flux/message/exchange.hpp`).
+/// The values of `asks` of one connection's requests, in their order (`flux/message/exchange.hpp`).
 class awaited_asks
 {
   public:
-    /// So many are remembered that depend on anything; who asks for more is not answered.
+    /// The limit of pending replies with an `asks` other than 0. A request beyond the limit gets no reply.
     static constexpr std::size_t most = 4096;
 
-    /// A request is sent that has so many replies, which depend on this; 0 is nothing. Throws `std::bad_alloc`, also
-    /// where there are too many; then it is not noted.
+    /// Notes the replies to a request that is sent. They depend on `asks`, or on nothing if it is 0. Throws
+    /// `std::bad_alloc` if memory is short or `most` is exceeded, and then notes nothing.
     void note(std::uint64_t replies, std::uint8_t asks)
     {
         const std::size_t before = special_.size();
@@ -34,7 +34,7 @@ class awaited_asks
         noted_ += replies;
     }
 
-    /// The last reply to one of them has come, if one was to come.
+    /// Notes that a final reply has arrived. Does nothing if no reply is pending.
     void answered() noexcept
     {
         answered_ += is_all_answered() ? 0 : 1;
@@ -43,24 +43,25 @@ class awaited_asks
         }
     }
 
-    /// What the reply that comes next depends on.
+    /// The `asks` that the next reply depends on.
     std::uint8_t next() const noexcept
     {
         return special_.empty() || special_.front().first != answered_ ? std::uint8_t{0} : special_.front().second;
     }
 
-    /// Nobody sees which replies come.
+    /// Forgets all requests, because no flow counts their replies any more.
     void clear() noexcept { *this = {}; }
 
-    /// Whether nothing was asked there yet; and whether nothing is to come.
+    /// Whether no request has asked for a reply yet.
     bool is_new() const noexcept { return noted_ == 0; }
+    /// Whether no reply is pending.
     bool is_all_answered() const noexcept { return answered_ == noted_; }
 
   private:
-    // How many replies were asked for, and how many have come.
+    // The number of replies that requests asked for, and the number that have arrived.
     std::uint64_t noted_ = 0;
     std::uint64_t answered_ = 0;
-    // Those that depend on anything: how many come before.
+    // Pending replies with an `asks` other than 0: the number of replies before each, and its `asks`.
     std::deque<std::pair<std::uint64_t, std::uint8_t>> special_;
 };
 

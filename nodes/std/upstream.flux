@@ -54,10 +54,10 @@ Return (flux::connection *connection, std::string bytes) => (std::string bytes);
 // of which nothing was sent by then is sent on another connection. Requests with streams, and those whose replies may have
 // any, have a connection to themselves.
 //
-// Messages say which reply is whose (`flux/message/exchange.hpp`): replies with `is_interim` are dropped, at most 32 of
-// them; a connection is used again only behind the one reply to a request with one, if none of both says
-// `ends_connection` or `ends_messages`. A request with `may_repeat` is sent as by `CallIdempotent`. One that says that it
-// has no reply fails with EINVAL.
+// Variables of messages pair each reply with its request (`flux/message/exchange.hpp`). `Call` drops at most 32 replies
+// with `is_interim` for a request. The pool reuses a connection only if the request has one reply, and neither of them
+// says `ends_connection` or `ends_messages`. `Call` sends a request with `may_repeat` as `CallIdempotent` does. A
+// request that says that it has no reply fails with EINVAL.
 Call (type M, const char *to, flux::message request) => (M reply);
 Call = Exchange(M, most, most_idle, idle, connect, wait, pipeline, false, dns.servers);
 

@@ -1,17 +1,17 @@
 /// \file
-/// What messages say of the exchange that they are in, by variables of these names in their declaration:
+/// Variables with these names in a message's declaration describe the exchange of request and reply:
 ///
-///     request  replies          how many replies it has; less than none where nobody can tell
-///              asks             on what the reply depends, 0 to 255: the reply has it as its parameter `asked`
-///              may_repeat       a server may do twice what it asks for
-///              may_end_messages what comes behind it may be no message: its reply says whether (`ends_messages`)
-///     reply    is_interim       another one comes for the same request
-///              is_mark          it ends what may have no reply
-///              ends_messages    what comes next on the connection is no message
-///     either   ends_connection  its sender sends nothing more on the connection
+///     request  replies          the number of replies; negative if unknown
+///              asks             a number from 0 to 255 that the reply depends on: the reply's parameter `asked`
+///              may_repeat       the request is idempotent: a server may execute it twice
+///              may_end_messages bytes other than messages may follow: the reply says whether (`ends_messages`)
+///     reply    is_interim       another reply to the same request follows
+///              is_mark          the reply ends the replies to requests that may have none
+///              ends_messages    the next bytes on the connection are not messages
+///     either   ends_connection  the sender sends nothing more on the connection
 ///
-/// A connection can be used for the next exchange only if all of this says so. The HEAD of HTTP shows why a reply
-/// depends on its request: its reply has no content, though it names a length (RFC 9112, 6.3).
+/// A connection can serve the next exchange only if all these variables permit it. HEAD of HTTP shows why a reply
+/// depends on its request: the reply to HEAD states a length but has no content (RFC 9112, 6.3).
 #pragma once
 
 #include <algorithm>
@@ -21,29 +21,30 @@
 
 namespace flux {
 
-/// What a request says of its replies. A message that says nothing has one.
+/// Facts that a request states about its replies. A request without these variables has one reply.
 struct request_facts {
     std::uint8_t asks = 0;
-    /// -1 where nobody can tell; 2 where there are more than one.
+    /// The number of replies: -1 if unknown; 2 if there is more than one.
     std::int8_t replies = 1;
     bool may_repeat : 1 = false;
     bool ends_connection : 1 = false;
     bool may_end_messages : 1 = false;
-    /// Whether a reply is to be read with regard to its request, of which requests of its class say something.
+    /// Whether a reader needs the request to read its reply. Classes with `asks` or `may_end_messages` set this.
     bool has_pairs : 1 = false;
 
     bool operator==(const request_facts &) const = default;
 };
 
-/// How many interim replies a server may give before the reply, for who wants one.
+/// The limit of interim replies before the final reply, for a caller that wants one reply.
 constexpr int most_interim_replies = 32;
 
-/// What a reply is to its request: the last one, or others come; the mark behind what may have none; the last of its
-/// connection; or what comes next is no message any more. Of a client's message: the last that it sends, and that is
-/// answered, or is not.
+/// The role of a message in its exchange. `last` is the final reply to a request. Another reply follows an `interim`
+/// one. A `mark` follows requests that may have no reply. `last_of_connection` is the last reply on a connection, or a
+/// client's last message that has no reply. `last_request` is a client's last message that has a reply. The bytes after
+/// a `last_message` are not messages.
 enum class message_role : unsigned char { last, interim, mark, last_of_connection, last_message, last_request };
 
-/// Whether messages of this class have such variables: fields of these names say nothing.
+/// Whether messages of this class have such variables. Fields with these names do not count.
 template <class Message>
 constexpr bool says_of_exchange()
 {
@@ -54,7 +55,7 @@ constexpr bool says_of_exchange()
     }
 }
 
-/// What a request says of itself.
+/// The facts that a request states in its variables.
 template <class Message>
 request_facts request_of(const Message &request)
 {
@@ -83,7 +84,7 @@ request_facts request_of(const Message &request)
     return says;
 }
 
-/// What a message says of itself.
+/// The role that a message states in its variables.
 template <class Message>
 message_role role_of(const Message &message)
 {
