@@ -257,6 +257,58 @@ fn behind_a_switch_of_protocols_both_ways_pass_as_they_are() {
     }
 }
 
+/// Forwards requests, and replies but for a switch of protocols.
+const GUARD: &str = "use std.http_message
+type request : record of http_message.request
+  head : http_message.request_head
+type reply : record of http_message.response
+  head : http_message.response_head
+type reply_head : record of http_message.response_head
+  code : uint16
+proc Guard : (request/reply client, [reply/request] servers)
+  | client => to_server(servers)
+  | servers => judge(client)
+fun to_server : ([-/request] servers, what : request) -> ()
+  what => servers[0]
+fun judge : (-/reply client, what : reply) -> ()
+  if what.head.code > 199: what => client
+";
+
+/// What a client sends behind its request goes past no rule because the server alone has said that it switches.
+#[test]
+fn a_rule_that_holds_a_switch_back_opens_no_tunnel() {
+    let program = folder("flick_balancer", "guard").join("guard.flick");
+    std::fs::write(&program, GUARD).unwrap();
+    let guard = support::built::build(&program, &[], &["--debug"]);
+    for loops in LOOPS {
+        for said in ["", "hello"] {
+            let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+            let servers = format!("--servers=127.0.0.1:{}", listener.local_addr().unwrap().port());
+            let balancer = Server::listening(Command::new(&guard).args(["--client=127.0.0.1:0", &servers]).args(loops));
+            let server = std::thread::spawn(move || {
+                let (mut own, _) = listener.accept().unwrap();
+                let reply = format!("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n\r\n{said}");
+                let mut heard = Vec::new();
+                while !heard.ends_with(b"\r\n\r\n") {
+                    let mut one = [0];
+                    own.read_exact(&mut one).unwrap();
+                    heard.extend(one);
+                }
+                own.write_all(reply.as_bytes()).unwrap();
+                // The balancer may end it by a reset.
+                let _ = own.read_to_end(&mut heard);
+                text(&heard)
+            });
+            let request = "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\n\r\n";
+            let mut client = balancer.connect();
+            client.write_all(format!("{request}no message\r\n\r\n").as_bytes()).unwrap();
+            let mut all = Vec::new();
+            let _ = client.read_to_end(&mut all);
+            assert_eq!((text(&all), server.join().unwrap()), (String::new(), request.to_owned()), "{loops:?} {said}");
+        }
+    }
+}
+
 /// A connection that carries no messages is one that is open, as long as it lasts.
 #[test]
 fn where_replies_are_not_counted_connections_are() {
