@@ -55,9 +55,9 @@ Return (flux::connection *connection, std::string bytes) => (std::string bytes);
 // any, have a connection to themselves.
 //
 // Variables of messages pair each reply with its request (`flux/message/exchange.hpp`). `Call` drops at most 32 replies
-// with `is_interim` for a request. The pool reuses a connection only if the request has one reply, and neither of them
-// says `ends_connection` or `ends_messages`. `Call` sends a request with `may_repeat` as `CallIdempotent` does. A
-// request that says that it has no reply fails with EINVAL.
+// with `is_interim` for a request, and fails with EPROTO after more. The pool reuses a connection only if the request has
+// one reply, and neither of them says `ends_connection` or `ends_messages`. `Call` sends a request with `may_repeat` as
+// `CallIdempotent` does. A request that says that it has no reply fails with EINVAL.
 Call (type M, const char *to, flux::message request) => (M reply);
 Call = Exchange(M, most, most_idle, idle, connect, wait, pipeline, false, dns.servers);
 

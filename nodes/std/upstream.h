@@ -55,8 +55,8 @@ bool has_said_something(flux::connection &server) noexcept;
 /// The parse of a reply, from its beginning.
 using begin_reply = std::unique_ptr<flux::message_parse> (*)();
 
-/// The reply to what was asked on the connection, behind those that are interim. Fails as `flux::read_message` does,
-/// and with EBADMSG where there are too many of these.
+/// Reads the reply to the last request on the connection and drops interim replies. Fails as `flux::read_message` does,
+/// and with EPROTO after too many interim replies.
 template <class Reply>
 flux::io_result<Reply> read_reply(flux::connection &server)
 {
@@ -66,7 +66,7 @@ flux::io_result<Reply> read_reply(flux::connection &server)
             return reply;
         }
     }
-    return flux::unexpected(EBADMSG);
+    return flux::unexpected(EPROTO);
 }
 
 /// As `call`, for a request and a reply without streams, over a connection that other flows may use at the same time:
@@ -98,7 +98,7 @@ flux::io_result<Reply> call_alone(const std::string &to, const limits &of, const
         server.close();
         return sent.has_value() ? std::move(reply) : flux::unexpected(sent.error());
     }
-    // Only one that is known to have nothing more to say is of use for another exchange.
+    // The connection serves another exchange only if the server has nothing more to say.
     const bool is_all = flux::role_of(*reply) == flux::message_role::last && asked.replies == 1;
     if (!sent.has_value() || !is_all || asked.ends_connection) {
         server.spend();

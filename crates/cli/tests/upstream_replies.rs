@@ -79,3 +79,70 @@ fn replies_without_content_hold_no_connection() {
         ask(&mut clients[0], "GET", "/last", &format!("{runtime:?}"));
     }
 }
+
+/// Answers each line as its first word says.
+fn answer_lines(mut client: &TcpStream, state: &State) {
+    for text in BufReader::new(client).lines().map_while(Result::ok) {
+        if !state.is_asked() {
+            return;
+        }
+        let more = if text.starts_with("brief") { "" } else { "more\n" };
+        let kind = if text.contains("close") {
+            "c"
+        } else if text.contains("switch") {
+            "m"
+        } else {
+            "o"
+        };
+        let interim = format!("i{text}\n{more}");
+        let count = if text.contains("flood") { 40 } else { usize::from(text.contains("hint")) };
+        let all = format!("{}{kind}{text}\n{more}", interim.repeat(count));
+        if client.write_all(all.as_bytes()).is_err() || kind != "o" {
+            return;
+        }
+    }
+}
+
+/// Clients whose calls share one connection: each gets the answer to its own question, or the end of its connection
+/// where another client's answer has ended that of the server.
+#[test]
+fn calls_that_share_a_connection_have_their_own_replies() {
+    let program = built::build(&built::tests().join("upstream_replies/lines.flux"), &[], &["--debug"]);
+    let backend = Backend::start("a", answer_lines);
+    for runtime in RUNTIMES {
+        let arguments = ["--upstream-pipeline=16", "--upstream-most=1"].map(str::to_owned);
+        let to = format!("--to=127.0.0.1:{}", backend.port);
+        let server = Server::listening(Command::new(&program).args(runtime).args(arguments).arg(to));
+        for kinds in [&["plain", "hint", "brief", "brief hint"][..], &["plain", "brief", "close", "switch", "flood"]] {
+            let answered: usize = std::thread::scope(|scope| {
+                let ask = |client: usize| {
+                    let (server, kinds) = (&server, &kinds);
+                    move || (0..30).filter(|round| asks(server, kinds[(client + round) % kinds.len()], client)).count()
+                };
+                let all: Vec<_> = (0..6).map(|client| scope.spawn(ask(client))).collect();
+                all.into_iter().map(|one| one.join().unwrap()).sum()
+            });
+            let is_mean = kinds.contains(&"flood");
+            assert!(if is_mean { answered > 30 } else { answered == 180 }, "{runtime:?} {kinds:?}: {answered}");
+        }
+    }
+}
+
+/// Whether a question of this kind is answered, and not the connection ended; the answer is the right one.
+fn asks(server: &Server, kind: &str, client: usize) -> bool {
+    let mut own = server.connect();
+    let question = format!("{kind} {client} {}", own.local_addr().unwrap());
+    writeln!(own, "{question}").unwrap();
+    own.shutdown(std::net::Shutdown::Write).unwrap();
+    let mut all = Vec::new();
+    let _ = own.read_to_end(&mut all);
+    let letter = match kind {
+        "close" => "c",
+        "switch" => "m",
+        _ => "o",
+    };
+    let more = if kind.starts_with("brief") { "" } else { "more\n" };
+    assert!(all.is_empty() || text(&all) == format!("{letter}{question}\n{more}"), "{question}: {}", text(&all));
+    assert!(all.is_empty() || kind != "flood", "{question}");
+    !all.is_empty()
+}
