@@ -179,7 +179,7 @@ int next_message(const limits &of, const bound_channel &channel, flux::connectio
     return next_of(of, channel, connection, self, next, accepted);
 }
 
-bool came(instance &self, flux::connection &connection, message_role as, bool may_switch, std::size_t size)
+bool came(instance &self, flux::connection &connection, message_role as, std::size_t size)
 {
     if (self.through == nullptr) {
         self.from->has_input();
@@ -187,7 +187,7 @@ bool came(instance &self, flux::connection &connection, message_role as, bool ma
             self.from->end_input(connection);
             return false;
         }
-        self.from->came(as, may_switch);
+        self.from->came(as);
         return true;
     }
     // The next can come on it, whatever becomes of this one.
@@ -438,8 +438,8 @@ int send_in_turn(Send_in &in)
     return send_all(in.self.of(), in.sends, !from.is_of_server(), in.connect_ms, in.servers);
 }
 
-// Whether the reply to what a client has sent to this server has ended the messages of its connection, and has gone to
-// the client as it came. Nothing that the client sends behind it is read before that is known.
+// Whether the reply to a client's request to this server ends the messages, and has gone to the client unchanged. The
+// flow reads nothing that the client sends behind its request until it knows.
 flux::io_result<bool> is_behind_switch(const instance &self, std::size_t channel, std::size_t element) noexcept
 {
     run &of = self.of();
@@ -562,11 +562,11 @@ int relay_all(flux::connection &connection, end &from, end &to)
     flux::running_flow->set_deadline(flux::never);
     from.passed_on();
     while (true) {
-        // Others may send there meanwhile.
+        // The flow waits for input here, so that other flows can send to `to` meanwhile.
         const auto nothing = [](std::span<const std::byte>) { return std::size_t{0}; };
         const flux::io_result<void> come = connection.receive_by(nothing);
         if (!come.has_value() && come.error() == ETIMEDOUT && from.is_in_use()) {
-            continue; // it is silent, and hears what the other says
+            continue; // the peer is silent, but receives bytes from the other side
         }
         const flux::io_result<bool> ended =
             come.has_value() ? to.relay(connection) : flux::io_result<bool>(flux::unexpected(come.error()));

@@ -18,7 +18,6 @@
 #include <cstddef>
 #include <mutex>
 #include <shared_mutex>
-#include <utility>
 
 namespace flick {
 
@@ -44,15 +43,15 @@ struct bound_channel {
 int next_message(const limits &of, const bound_channel &channel, flux::connection *&connection, instance &self,
                  flux::message_parse &into);
 
-/// A message of this size has come on the connection, behind which none may come where it may switch: whether it is for
-/// `self`, which has it then; else nobody wants it, as behind the last that its client asks for, and the flow has the
-/// connection no longer. Throws `std::bad_alloc`.
-bool came(instance &self, flux::connection &connection, message_role as, bool may_switch, std::size_t size);
+/// Takes note of a message of this size that has arrived on the connection. Returns whether it is for `self`, which then
+/// has the connection. Otherwise nobody wants the message, for example behind the client's last request, and the flow no
+/// longer has the connection. Throws `std::bad_alloc`.
+bool came(instance &self, flux::connection &connection, message_role as, std::size_t size);
 
 /// As the node `Pass`, as they come.
 int pass_bytes(std::size_t to, milliseconds limit, const char *servers, flux::connection &connection, end &from);
-/// What comes is no message any more: sends all of it there as it comes, up to its end. The flow has the connection no
-/// longer then. Each wait for the peer has the limit of its connection, and the flow has none.
+/// Sends all bytes that arrive on the connection to `to`, up to the end of the input. The flow then no longer has the
+/// connection. The connection limits each wait for its peer; the flow has no deadline.
 int relay_all(flux::connection &connection, end &from, end &to);
 /// Where this ends a flow that has passed on what has come: gives the connection back.
 int end_pass(flux::connection &connection, end &from);
@@ -80,8 +79,7 @@ int NextMessage(const char *bindings, long idle_ms, long first_byte_ms, long mes
             return error;
         }
         message = parse.message();
-        const bool may_switch = flux::request_of(std::as_const(message)).may_end_messages;
-        if (came(self, *connection, role_of(message), may_switch, message.wire().size())) {
+        if (came(self, *connection, role_of(message), message.wire().size())) {
             return 0;
         }
     }

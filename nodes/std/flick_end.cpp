@@ -129,7 +129,7 @@ bool end::note(const request &what) noexcept
     if (what.replies < 0) {
         stop_counting();
     } else if (!never_counts_ && asks_.is_new() && flux::request_of(what.what).has_pairs) {
-        counts_ = of_->of().at(channel_).is_counted; // the replies are to be read, whatever else is told of them
+        counts_ = of_->of().at(channel_).is_counted; // each reply needs its request to be read
     }
     const bool has_order = is_ordered_ && counts_ && replies != 0;
     if (!note_asks(what) || (has_order && !note_answers(what, replies))) {
@@ -152,11 +152,11 @@ bool end::note(const request &what) noexcept
     return true;
 }
 
-// What its replies depend on.
+// Notes what its replies depend on. Returns false if there is no memory.
 bool end::note_asks(const request &what) noexcept
 {
     if (is_shared() || !counts_) {
-        return true; // its connection knows, or nobody sees which replies come
+        return true; // the shared connection notes it, or nobody counts the replies
     }
     try {
         asks_.note(static_cast<std::uint64_t>(std::max<std::int64_t>(what.replies, 0)),
@@ -217,10 +217,10 @@ void end::ask_all(std::vector<request> asked, std::size_t repeats) noexcept
     }
 }
 
-void end::came(message_role as, bool may_switch) noexcept
+void end::came(message_role as) noexcept
 {
     if (accepted_) {
-        may_switch_ = may_switch;
+        may_switch_ = as == message_role::switch_request;
         ends_next_ = as == message_role::last_of_connection;
         asks_no_more_ = as == message_role::last_request;
         return;
@@ -231,31 +231,32 @@ void end::came(message_role as, bool may_switch) noexcept
         repeats_ = 0; // its reply has begun
         return;
     }
-    is_switched_ = counts_ && as == message_role::last_message && awaited_ == 1 && unsent_ == 0;
     asks_.answered();
     expect_next();
-    is_switched_ ? void() : wake_all(switch_waits_);
     if (!counts_) {
         return;
     }
+    carries_ = as == message_role::last_message && awaited_ == 1 && unsent_ == 0 ? carried::other : carries_;
+    wake_all(switch_waits_);
     if (awaited_ == unsent_) {
         return stop_counting(); // what it says now nobody has asked
     }
     count_answer();
-    if (is_switched_ || as == message_role::last_message) {
+    if (as == message_role::last_message) {
         return stop_counting();
     }
     ends_next_ = as == message_role::last_of_connection;
 }
 
-// A reply that may end the messages is not yet passed on while its flow is at work.
+// While a flow is at work on the reply that ends the messages, the client may not have that reply yet.
 int end::await_answers_of(const run &own) noexcept
 {
-    const auto is_undecided = [&] { return is_switched_ && !has_tunnel_ && is_at_work_; };
-    const auto is_awaited = [&] { return (counts_ && !asks_.is_all_answered()) || is_undecided(); };
-    const auto is_there = [&] { return !is_broken_ && of_.get() == &own && !own.is_over(); };
+    const auto is_awaited = [&] {
+        const bool is_there = !is_broken_ && of_.get() == &own && !own.is_over();
+        return is_there && ((counts_ && !asks_.is_all_answered()) || (carries_ == carried::other && is_at_work_));
+    };
     int error = 0;
-    while (error == 0 && is_awaited() && is_there()) {
+    while (error == 0 && is_awaited()) {
         error = wait_in(switch_waits_);
     }
     return error;
@@ -778,7 +779,7 @@ bool end::input_ended() noexcept
     if (is_broken_ || is_kept() || goes_on_behind_end()) {
         return leave(false);
     }
-    const bool owes_answer = !accepted_ && is_asked_ && !is_switched_ && !is_finished_;
+    const bool owes_answer = !accepted_ && is_asked_ && !is_switched() && !is_finished_;
     if (owes_answer && of_->of().rules_for(channel_, event::broken) != nullptr) {
         why_ = "ended before it answered";
         return leave(false);

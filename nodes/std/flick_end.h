@@ -114,22 +114,22 @@ class end final : public flux::multiplexer,
     }
     /// A flow has the connection, as something has come; where it is a whole message, with what that is.
     void begin_work() noexcept { is_at_work_ = true; }
-    void came(message_role as, bool may_switch = false) noexcept;
-    /// Whether its client's last message says that what comes behind it may be no message.
+    void came(message_role as) noexcept;
+    /// Whether the bytes behind the client's last message may not be messages.
     bool may_switch() const noexcept { return may_switch_; }
-    /// Of a server's: waits until its run has the replies to all that was asked, or another end. Gives 0, or the error
-    /// of the wait.
+    /// Waits until the server has replied to all requests of `own`, or the run no longer has this end. Returns 0, or the
+    /// error of the wait.
     int await_answers_of(const run &own) noexcept;
-    /// Whether its server has said that what comes behind its reply is no message.
-    bool is_switched() const noexcept { return is_switched_; }
-    /// That reply has gone to this client as it came, so what the client sends goes to this server.
+    /// Whether the bytes behind the server's last reply are not messages.
+    bool is_switched() const noexcept { return carries_ != carried::messages; }
+    /// Lets the bytes of this client go to this server: the client has the reply that ends the messages.
     void begin_tunnel(end &client) noexcept
     {
         client.tunnel_ = shared_from_this();
-        has_tunnel_ = true;
+        carries_ = carried::tunnel;
         wake_all(switch_waits_);
     }
-    /// Of a client's, that server's end; null where there is none.
+    /// The end of the server that a client's bytes go to; null if they are messages.
     const std::shared_ptr<end> &tunnel() const noexcept { return tunnel_; }
     /// Whether its client has said that it asks for nothing more, and is to have no answer.
     bool has_left() const noexcept { return accepted_ && ends_next_; }
@@ -276,13 +276,14 @@ class end final : public flux::multiplexer,
     bool ends_next_ = false;
     bool asks_no_more_ = false;
     bool has_input_ended_ = false;
-    // What comes next may be no message; and is none, for those that wait to know.
+    // Of a client: the next bytes may not be messages; and the server that they go to.
     bool may_switch_ = false;
-    bool is_switched_ = false;
-    flux::intrusive_list<waiting_flow> switch_waits_;
     std::shared_ptr<end> tunnel_;
-    bool has_tunnel_ = false;
-    // It is never known which of its replies is whose.
+    // Of a server: the bytes behind its last reply, and the flows that wait to know.
+    enum class carried : unsigned char { messages, other, tunnel };
+    carried carries_ = carried::messages;
+    flux::intrusive_list<waiting_flow> switch_waits_;
+    // Replies cannot be paired with requests any more.
     bool never_counts_ = false;
     // Of one that is shared.
     std::shared_ptr<shared_connection> shared_;

@@ -15,8 +15,8 @@ type request = unit {
   var replies : int8 &parse = 1;
   var asks : uint8 &parse = self.head.method == "HEAD" ? 1 : self.head.method == "CONNECT" ? 2 : 0;
   var may_repeat : bool
-    &parse = self.head.method == "GET" || self.head.method == "HEAD" || self.head.method == "PUT" || self.head.method == "DELETE"
-      || self.head.method == "OPTIONS";
+    &parse = self.head.method == "GET" || self.head.method == "HEAD" || self.head.method == "PUT"
+      || self.head.method == "DELETE" || self.head.method == "OPTIONS";
   var ends_connection : bool &parse = self.head.closes;
   # RFC 9110, 7.8 and 9.3.6: a reply of status 101, or one to CONNECT, makes a tunnel of the connection.
   var may_end_messages : bool &parse = self.head.upgrades || self.head.method == "CONNECT";

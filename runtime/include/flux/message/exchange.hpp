@@ -35,14 +35,22 @@ struct request_facts {
     bool operator==(const request_facts &) const = default;
 };
 
-/// The limit of interim replies before the final reply, for a caller that wants one reply.
+/// The limit of interim replies before the final reply, for a caller that wants one reply. More of them are EPROTO.
 constexpr int most_interim_replies = 32;
 
 /// The role of a message in its exchange. `last` is the final reply to a request. Another reply follows an `interim`
 /// one. A `mark` follows requests that may have no reply. `last_of_connection` is the last reply on a connection, or a
 /// client's last message that has no reply. `last_request` is a client's last message that has a reply. The bytes after
-/// a `last_message` are not messages.
-enum class message_role : unsigned char { last, interim, mark, last_of_connection, last_message, last_request };
+/// a `last_message` are not messages. The reply to a `switch_request` may be a `last_message`.
+enum class message_role : unsigned char {
+    last,
+    interim,
+    mark,
+    last_of_connection,
+    last_message,
+    last_request,
+    switch_request,
+};
 
 /// Whether messages of this class have such variables. Fields with these names do not count.
 template <class Message>
@@ -104,6 +112,9 @@ message_role role_of(const Message &message)
             const bool is_answered = role == message_role::last_of_connection && message.replies() != 0;
             role = is_answered ? message_role::last_request : role;
         }
+    }
+    if constexpr (requires { { message.may_end_messages() } -> std::same_as<bool>; }) {
+        role = message.may_end_messages() ? message_role::switch_request : role;
     }
     if constexpr (requires { { message.ends_messages() } -> std::same_as<bool>; }) {
         role = message.ends_messages() ? message_role::last_message : role;
