@@ -43,9 +43,9 @@ struct bound_channel {
 int next_message(const limits &of, const bound_channel &channel, flux::connection *&connection, instance &self,
                  flux::message_parse &into);
 
-/// Takes note of a message of this size that has arrived on the connection. Returns whether it is for `self`, which then
-/// has the connection. Otherwise nobody wants the message, for example behind the client's last request, and the flow no
-/// longer has the connection. Throws `std::bad_alloc`.
+/// Takes note of a message of this size that has arrived on the connection. Returns whether it is for `self`, which
+/// then has the connection. Otherwise nobody wants the message, for example behind the client's last request, and the
+/// flow no longer has the connection. Throws `std::bad_alloc`.
 bool came(instance &self, flux::connection &connection, message_role as, std::size_t size);
 
 /// As the node `Pass`, as they come.

@@ -117,8 +117,8 @@ class end final : public flux::multiplexer,
     void came(message_role as) noexcept;
     /// Whether the bytes behind the client's last message may not be messages.
     bool may_switch() const noexcept { return may_switch_; }
-    /// Waits until the server has replied to all requests of `own`, or the run no longer has this end. Returns 0, or the
-    /// error of the wait.
+    /// Waits until the server has replied to all requests of `own`, or the run no longer has this end. Returns 0, or
+    /// the error of the wait.
     int await_answers_of(const run &own) noexcept;
     /// Whether the bytes behind the server's last reply are not messages.
     bool is_switched() const noexcept { return carries_ != carried::messages; }
