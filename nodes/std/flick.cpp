@@ -1,4 +1,4 @@
-// The nodes of processes, on the connections of the runtime.
+// The nodes of processes. They use the connections of the runtime.
 
 #include "flick_process.h"
 
@@ -21,7 +21,7 @@ namespace flick {
 
 shared_state &global_state(std::size_t place)
 {
-    // Loops ask for places at the same time. A place stays where it is.
+    // Event loops call this at the same time. A place never moves in memory.
     static std::mutex growing;
     static std::deque<shared_state> all;
     const std::lock_guard alone(growing);
@@ -33,8 +33,8 @@ shared_state &global_state(std::size_t place)
 
 namespace {
 
-// The end of a client that has come; of a new one, in a new run. Null where there are as many as may be, and it is sent
-// away.
+// The end of the client on this connection. A new client gets an end in a new run. If the channel already has its
+// maximum of clients, the function closes the connection of a new client and returns null.
 end *own_end(flux::connection &on, process &of, std::size_t number)
 {
     membership &known = *on.state<membership>();
@@ -53,7 +53,9 @@ end *own_end(flux::connection &on, process &of, std::size_t number)
     return known.own;
 }
 
-// That of a server. Null where nobody has asked it, or what was asked is asked elsewhere: then that is its end.
+// The end of the server on this connection. If no run has the end, no request is pending on the connection. If the end
+// is over, its requests may have gone to another connection. In both cases the function closes the connection and
+// returns null.
 end *asked_end(flux::connection &on)
 {
     end *const own = on.state<membership>()->own;
@@ -65,7 +67,7 @@ end *asked_end(flux::connection &on)
     return own;
 }
 
-// Clients have an end before their first message where there are rules for one that is wrong.
+// Gives each client an end before its first message, for channels with rules for broken or malformed messages.
 class early_end final : public flux::first_look
 {
   public:
@@ -75,12 +77,12 @@ class early_end final : public flux::first_look
     {
         const channel &at = of_.at(channel_);
         if (at.to.most != 0 && at.clients >= at.to.most) {
-            return; // it is sent away with its first message
+            return; // the source rejects the client with its first message
         }
         try {
             own_end(fresh, of_, channel_);
         } catch (const std::bad_alloc &) {
-            return; // it is sent away like those without rules
+            return; // the source rejects a wrong message as if there were no rules
         }
     }
 
@@ -89,7 +91,7 @@ class early_end final : public flux::first_look
     const std::size_t channel_;
 };
 
-// The connections that instances make for a channel; their source stops them.
+// The connections that instances make for a channel. Their source ends them when it stops.
 flux::connections &made_for(const limits &of, process &by, std::size_t channel)
 {
     if (flux::connections *const known = by.made(channel)) {
@@ -97,7 +99,8 @@ flux::connections &made_for(const limits &of, process &by, std::size_t channel)
     }
     flux::connections &all = by.made(channel, of);
     const std::shared_ptr<flux::connections> stays = all.shared_from_this();
-    // Replies wait for those that come before them; of a connection there is one at a time, or as many as have room.
+    // Flows of replies wait for earlier replies, and a bound could block the flow of an earlier reply. A run's own
+    // connection has one such flow at a time. A shared connection has as many as there is room for.
     flux::running_flow->from().lift_bound();
     flux::running_flow->from().when_stopped([stays, servers = by.at(channel).servers] {
         servers->stop();
@@ -106,14 +109,15 @@ flux::connections &made_for(const limits &of, process &by, std::size_t channel)
     return all;
 }
 
-// Whose it is: an end's of its own, or of a connection that runs share, of which that is seen by its order.
+// Finds the end that the input belongs to, or the connection that runs share. On a shared connection, the order of the
+// requests tells the end.
 void find_asked(flux::connection &on, instance &self)
 {
     self.through = on.state<membership>()->shared;
     self.from = self.through == nullptr ? asked_end(on) : nullptr;
 }
 
-// What has come on one of them is to be done with by then.
+// Applies the time limit of requests to the flow for input on a connection that instances make.
 void limit_flow(const limits &of)
 {
     if (of.request.count() != 0) {
@@ -121,7 +125,7 @@ void limit_flow(const limits &of)
     }
 }
 
-// What a source of messages serves at an address.
+// The connections of a source of messages at an address. The first call starts to listen there.
 const tcp::served &served_at(const limits &of, const flux::endpoint &at)
 {
     const tcp::served *const known = tcp::served_at(at);
@@ -130,7 +134,8 @@ const tcp::served &served_at(const limits &of, const flux::endpoint &at)
                                              {of.idle, of.first_byte, of.message, of.request, of.unix_mode});
 }
 
-// What `next` gives of a channel: of those that instances make, or else by `accepted`.
+// Waits for the next input of a channel. If instances make the connections of the channel, `next` waits for it,
+// otherwise `accepted`.
 template <class Next, class Accepted>
 int next_of(const limits &of, const bound_channel &channel, flux::connection *&connection, instance &self, Next next,
             Accepted accepted)
@@ -144,7 +149,7 @@ int next_of(const limits &of, const bound_channel &channel, flux::connection *&c
     self = {};
     while (self.from == nullptr && self.through == nullptr) {
         int error = 0;
-        flux::running_flow->set_deadline(flux::never); // of what came before, which was nobody's
+        flux::running_flow->set_deadline(flux::never); // the old deadline was for input that no run wanted
         if (to.connects) {
             error = next(made_for(of, by, channel.number));
             limit_flow(of);
@@ -190,7 +195,7 @@ bool came(instance &self, flux::connection &connection, message_role as, std::si
         self.from->came(as);
         return true;
     }
-    // The next can come on it, whatever becomes of this one.
+    // The source can read the next reply on the connection while the run handles this reply.
     self.at_work = self.through->came(as, size);
     connection.give_back();
     if (self.at_work == nullptr) {
@@ -255,7 +260,7 @@ int Join(Join_in *in, Join_out *out)
         out->self.all->join(std::move(clients));
         return error;
     }
-    // Where nobody joins there is one run, of the first loop.
+    // If no clients join, there is one run, on the first event loop.
     if (!source.is_first() || std::exchange(source.state<bool>(), true)) {
         flux::park own(*flux::running_flow, flux::park_reason::flow);
         return error_of(own.wait());
@@ -277,7 +282,7 @@ int Ready(Ready_in *in)
 
 namespace {
 
-// How many connections a channel is.
+// The number of connections of a channel.
 std::size_t count_of(const binding &to)
 {
     return to.connects ? to.addresses.size() : to.joined;
@@ -327,7 +332,7 @@ int Peers(Peers_in *in, Peers_out *out)
 
 int Bind(Bind_in *in)
 {
-    // What comes on a connection that runs share is of no run before it is read.
+    // Input on a connection that runs share belongs to no run before the flow reads it.
     const bool is_of_no_run = in->self.through != nullptr && in->self.at_work == nullptr;
     process &of = is_of_no_run ? in->self.through->of() : in->self.of().of();
     of.bind(in->channel, in->binding);
@@ -336,9 +341,9 @@ int Bind(Bind_in *in)
 
 namespace {
 
-// What is for a client that has left is nobody's, nor is what goes wrong and has a rule for that. So that replies have
-// an order what cannot be told is asked when all is answered that was asked before; but who passes on one of these
-// waits for none.
+// Sends a message. The function drops messages for a client that has left, and returns 0 for an error that a rule
+// handles. Replies must stay in order: a request with an unknown number of replies waits until the run has passed on
+// all earlier replies. A flow that passes replies on does not wait.
 int send_one(run &of, const sending &what, const request &asked, milliseconds limit, const char *servers)
 {
     if (asked.replies < 0 && asked.in_order && asked.awaits_room) [[unlikely]] {
@@ -352,7 +357,7 @@ int send_one(run &of, const sending &what, const request &asked, milliseconds li
             return error;
         }
         auto to = of.reach(what.channel, what.element, limit, servers);
-        // It cannot be said whose the replies are, or others would wait for it to come.
+        // On a shared connection, such replies could not be assigned to runs, or other runs would wait for the stream.
         const bool is_own = asked.replies < 0 || asked.what.stream() != nullptr ||
                             flux::request_of(asked.what).may_end_messages;
         while (is_own && to.has_value() && *to != nullptr && (*to)->is_shared()) [[unlikely]] {
@@ -365,7 +370,8 @@ int send_one(run &of, const sending &what, const request &asked, milliseconds li
             return 0;
         }
         if (awaits_others && of.is_asking_again()) [[unlikely]] {
-            // Replies to it would hold its connection until that is answered, which may need its place.
+            // Replies to this request would hold the connection until the repeated requests have their replies. The
+            // repeated requests may need the place of this connection.
             (*to)->settle();
             continue;
         }
@@ -379,7 +385,7 @@ int send_one(run &of, const sending &what, const request &asked, milliseconds li
     }
 }
 
-// Whether what may have no reply has a mark behind it.
+// Whether the first message may have no reply and the second message is its mark.
 bool has_mark(run &of, std::span<const sending> from)
 {
     const auto is_for = [&](const sending &mark) {
@@ -389,7 +395,7 @@ bool has_mark(run &of, std::span<const sending> from)
            of.of().at(from[0].channel).has_marks;
 }
 
-// They are gone then.
+// Sends all messages of the list, and moves them out of it.
 int send_all(run &of, std::vector<sending> &sends, bool awaits_room, long connect_ms, const char *servers)
 {
     const auto has_reply = [](const sending &each) { return each.in_order && each.replies > 0; };
@@ -399,7 +405,8 @@ int send_all(run &of, std::vector<sending> &sends, bool awaits_room, long connec
         const bool is_part = has_reply(each) && &each != &*last;
         request asked{std::move(each.what), each.replies, each.may_repeat, each.in_order, is_part, awaits_room};
         if (each.replies < 0 && has_mark(of, std::span(sends).subspan(at))) [[unlikely]] {
-            // Where nothing has an order any more a mark would be a reply as others.
+            // If the run has given up the order, the reply to a mark would count as an ordinary reply. The loop leaves
+            // the mark out then.
             ++at;
             if (!of.order().is_given_up()) {
                 asked = {std::move(asked.what), 1, false, true, true, awaits_room, &sends[at].what};
@@ -412,7 +419,8 @@ int send_all(run &of, std::vector<sending> &sends, bool awaits_room, long connec
     return 0;
 }
 
-// What has come of a server is passed on in its turn, unless it ends a part alone.
+// Sends the messages of a flow. A reply of a server waits for its turn. The function drops a reply that only ends a
+// part of a client's request.
 int send_in_turn(Send_in &in)
 {
     end &from = *in.self.from;
@@ -434,12 +442,12 @@ int send_in_turn(Send_in &in)
             return 0;
         }
     }
-    // Who passes replies on makes room by that, so he does not wait for any.
+    // A flow that passes replies on makes room, so it does not wait for room.
     return send_all(in.self.of(), in.sends, !from.is_of_server(), in.connect_ms, in.servers);
 }
 
 // Whether the reply to a client's request to this server ends the messages, and has gone to the client unchanged. The
-// flow reads nothing that the client sends behind its request until it knows.
+// flow reads no bytes behind the client's request until it knows this.
 flux::io_result<bool> is_behind_switch(const instance &self, std::size_t channel, std::size_t element) noexcept
 {
     run &of = self.of();
@@ -462,7 +470,7 @@ flux::io_result<bool> is_behind_switch(const instance &self, std::size_t channel
     return self.from->tunnel() != nullptr;
 }
 
-// The flow has done with what has come.
+// Ends a flow that has handled its message.
 int end_flow(const instance &self, flux::connection &connection)
 {
     if (self.at_work != nullptr) {
@@ -490,7 +498,8 @@ int Send(Send_in *in)
         }
     }
     if (error == 0 && of.raised() != raised && !in->self.from->is_ordered()) {
-        // What a rule for that answers comes before the answers to what follows; replies that have an order are there.
+        // The answer of the rule must come before the answers to later messages. Ordered replies need no wait, because
+        // the order contains the answer of the rule.
         error = of.await_settled();
     }
     return error != 0 ? error : end_flow(in->self, *in->connection);
@@ -505,7 +514,8 @@ int Reply(Reply_in *in)
     if (std::any_of(in->sends.begin(), in->sends.end(), is_for_client)) {
         error = in->wrong->await_turn();
     }
-    // A server may have to be asked by the connection that a reply behind this one holds.
+    // The rule may have to send a request on a connection that a later reply holds. The later reply waits for the rule,
+    // so the rule leaves the order first.
     are_all ? void() : in->wrong->leave_order();
     error = error != 0 ? error : send_all(of, in->sends, false, in->connect_ms, in->servers);
     if (error == 0) {
@@ -562,7 +572,7 @@ int relay_all(flux::connection &connection, end &from, end &to)
     flux::running_flow->set_deadline(flux::never);
     from.passed_on();
     while (true) {
-        // The flow waits for input here, so that other flows can send to `to` meanwhile.
+        // The flow waits for input here, outside its turn to send. Other flows can send to `to` meanwhile.
         const auto nothing = [](std::span<const std::byte>) { return std::size_t{0}; };
         const flux::io_result<void> come = connection.receive_by(nothing);
         if (!come.has_value() && come.error() == ETIMEDOUT && from.is_in_use()) {
@@ -611,7 +621,7 @@ int pass_bytes(std::size_t to, milliseconds limit, const char *servers, flux::co
     }
     const flux::io_result<bool> ended = (*there)->relay(connection);
     if (!ended.has_value()) {
-        // What is for a client that has left is nobody's.
+        // The function drops bytes for a client that has left.
         return (*there)->accepted() && (*there)->is_over() ? flux::take(connection.close()) : ended.error();
     }
     if (*ended) {

@@ -1,4 +1,4 @@
-// The nodes of processes: where their messages come from, what is sent where, and their state.
+// The nodes of processes: sources of messages, nodes that send messages on, and nodes for the state of runs.
 #pragma once
 
 #include "flick_end.h"
@@ -21,7 +21,7 @@
 
 namespace flick {
 
-/// How long things may take, of a source of messages. A time of 0 is no limit.
+/// The time limits of a source of messages, and the permissions of its Unix socket. A time of 0 means no limit.
 struct limits {
     milliseconds idle;
     milliseconds first_byte;
@@ -30,7 +30,8 @@ struct limits {
     const char *unix_mode;
 };
 
-/// Which channel of a process it is, what it is bound to, and where that stands otherwise.
+/// A channel of a process: its number, the text of its binding, and the file of bindings. The file applies if the text
+/// is empty.
 struct bound_channel {
     const char *process;
     std::size_t number;
@@ -38,34 +39,35 @@ struct bound_channel {
     const char *bindings;
 };
 
-/// As the node `NextMessage`: `into` is whole then. Fails with EPERM outside of a source, as do the nodes that begin
-/// flows.
+/// Works like the node `NextMessage`, and parses the whole message with `into`. Fails with EPERM outside a source, like
+/// every node that begins flows.
 int next_message(const limits &of, const bound_channel &channel, flux::connection *&connection, instance &self,
                  flux::message_parse &into);
 
-/// Takes note of a message of this size that has arrived on the connection. Returns whether it is for `self`, which
-/// then has the connection. Otherwise nobody wants the message, for example behind the client's last request, and the
-/// flow no longer has the connection. Throws `std::bad_alloc`.
+/// Records that a message of this size has arrived on the connection. Returns whether the message is for `self`. If it
+/// is, the flow keeps the connection, unless runs share it. Otherwise no run wants the message, for example after the
+/// client's last request, and the flow no longer has the connection. Throws `std::bad_alloc`.
 bool came(instance &self, flux::connection &connection, message_role as, std::size_t size);
 
-/// As the node `Pass`, as they come.
+/// Works like the node `Pass`, but sends bytes as they arrive, and not message by message.
 int pass_bytes(std::size_t to, milliseconds limit, const char *servers, flux::connection &connection, end &from);
 /// Sends all bytes that arrive on the connection to `to`, up to the end of the input. The flow then no longer has the
 /// connection. The connection limits each wait for its peer; the flow has no deadline.
 int relay_all(flux::connection &connection, end &from, end &to);
-/// Where this ends a flow that has passed on what has come: gives the connection back.
+/// Ends a flow that has passed its input on: gives the connection back. If the client expects no reply and sends
+/// nothing more, ends its input instead.
 int end_pass(flux::connection &connection, end &from);
 
-/// What all instances share at one place. The lock is held while a value is copied in or out.
+/// A place for state that all instances share. A flow holds the lock while it copies a value in or out.
 struct shared_state {
     std::shared_mutex lock;
     std::any value;
 };
 
-/// That at this place.
+/// The shared state at this place.
 shared_state &global_state(std::size_t place);
 
-/// The node of that name for messages of this class.
+/// The node `NextMessage` for messages of this class.
 template <class Message>
 int NextMessage(const char *bindings, long idle_ms, long first_byte_ms, long message_ms, long request_ms,
                 const char *unix_mode, const char *process, std::size_t channel, const char *binding,
@@ -85,7 +87,7 @@ int NextMessage(const char *bindings, long idle_ms, long first_byte_ms, long mes
     }
 }
 
-/// The same, where it goes on with those behind it.
+/// The node `NextBatch` for messages of this class. The flow then passes on this message and the messages behind it.
 template <class Message>
 int NextBatch(const char *bindings, long idle_ms, long first_byte_ms, long message_ms, long request_ms,
               const char *unix_mode, const char *process, std::size_t channel, const char *binding,
@@ -101,8 +103,8 @@ int NextBatch(const char *bindings, long idle_ms, long first_byte_ms, long messa
     return error;
 }
 
-/// Sends on `last`, and the whole messages that have come behind it. Where the client has left, which is null then,
-/// they are dropped.
+/// Sends `last` on, and the whole messages that have arrived behind it. If the receiving client has left, `to` is null,
+/// and the function drops the messages.
 template <class Message>
 int pass_messages(end *to, flux::connection &connection, end &from, Message &last)
 {
@@ -138,7 +140,7 @@ int pass_messages(end *to, flux::connection &connection, end &from, Message &las
     return more.has_value() ? end_pass(connection, from) : more.error();
 }
 
-/// The same for a connection that runs share.
+/// Works like `pass_messages`, for a connection that runs share.
 template <class Message>
 int pass_shared(std::size_t to, flux::connection &connection, shared_connection &from, Message &last)
 {
@@ -159,7 +161,7 @@ int pass_shared(std::size_t to, flux::connection &connection, shared_connection 
     }
 }
 
-/// The same for either.
+/// Works like `pass_messages`, for a shared connection or one of the run's own.
 template <class Message>
 int pass_all(milliseconds limit, const char *servers, std::size_t to, flux::connection &connection,
              const instance &self, Message &last)
@@ -174,7 +176,7 @@ int pass_all(milliseconds limit, const char *servers, std::size_t to, flux::conn
     return there.has_value() ? pass_messages((*there).get(), connection, *self.from, last) : there.error();
 }
 
-/// The node of that name for messages of this class.
+/// The node `PassBatch` for messages of this class.
 template <class Message>
 int PassBatch(long connect_ms, const char *servers, std::size_t to, flux::connection *connection,
               const instance &self, const Message &message, Message &last)
@@ -183,7 +185,7 @@ int PassBatch(long connect_ms, const char *servers, std::size_t to, flux::connec
     return pass_all(milliseconds(connect_ms), servers, to, *connection, self, last);
 }
 
-/// The node of that name for messages of this class: where replies are counted these go on, and else their bytes.
+/// The node `Pass` for messages of this class. It passes messages on if the end counts replies, and bytes otherwise.
 template <class Message>
 int Pass(long connect_ms, const char *servers, std::size_t to, flux::connection *connection, const instance &self,
          Message &last)
@@ -207,14 +209,15 @@ int Pass(long connect_ms, const char *servers, std::size_t to, flux::connection 
     return has_ended ? 0 : read.error();
 }
 
-/// What is in `place`, or `first` where nothing is. It stores nothing: there may be several who read.
+/// The value in `place`, or `first` if the place is empty. The function stores nothing, because several flows may read
+/// the place at the same time.
 template <class Value>
 const Value &loaded(const std::any &place, const Value &first)
 {
     return place.has_value() ? *std::any_cast<Value>(&place) : first;
 }
 
-/// The nodes of these names.
+/// The nodes `Load`, `Store`, `LoadGlobal` and `StoreGlobal`.
 template <class Value>
 int Load(std::size_t place, const instance &self, const Value &first, Value &value)
 {

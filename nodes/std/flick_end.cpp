@@ -16,7 +16,7 @@ namespace flick {
 
 namespace {
 
-/// So many requests an end has to ask them again; where there are more it does not.
+/// The limit of requests that an end stores for a retry. If more are pending, the end retries none.
 constexpr std::size_t most_asked = 256;
 
 } // namespace
@@ -61,13 +61,13 @@ void end::share(std::shared_ptr<shared_connection> on)
     server_ = on->server();
     counts_ = true;
     is_ordered_ = of_->of().at(channel_).is_ordered;
-    // Its server may have ended it just now.
+    // The server may have ended the connection just now.
     repeats_ = std::max<std::size_t>(servers_->bound_to().retries, on->was_asked() ? 1 : 0);
     all_open_ = &servers_->open_at(server_);
     shared_ = std::move(on);
 }
 
-// Where it is known what is answered, what is not; else the connection is one.
+// Counts the pending requests if the end knows them. Otherwise the connection counts as one request.
 void end::count_open() noexcept
 {
     const std::size_t open = counts_ ? awaited_ : 1;
@@ -82,7 +82,7 @@ void end::begin_again(std::shared_ptr<run> of, std::size_t element)
     of_ = std::move(of);
     element_ = element;
     is_finished_ = false;
-    // Its server may have ended it just now.
+    // The server may have ended the connection just now.
     repeats_ = std::max<std::size_t>(servers_->bound_to().retries, 1);
     was_used_ = true;
 }
@@ -104,7 +104,7 @@ void end::begin_alone(flux::connection &on)
     begin(on);
     is_left_ = true;
     on.detach();
-    counts_ = false; // nobody reads what comes
+    counts_ = false; // no flow reads the input
     never_counts_ = true;
     is_ordered_ = false;
     count_open();
@@ -122,14 +122,14 @@ void end::stop_counting() noexcept
     }
 }
 
-// It is about to be sent, and its replies are awaited. Whether there was memory to note it.
+// Notes a request that is about to be sent, and its pending replies. Returns false if memory is short.
 bool end::note(const request &what) noexcept
 {
     const std::size_t replies = what.replies > 0 ? static_cast<std::size_t>(what.replies) : 0;
     if (what.replies < 0) {
         stop_counting();
     } else if (!never_counts_ && asks_.is_new() && flux::request_of(what.what).has_pairs) {
-        counts_ = of_->of().at(channel_).is_counted; // each reply needs its request to be read
+        counts_ = of_->of().at(channel_).is_counted; // a reader of a reply needs its request
     }
     const bool has_order = is_ordered_ && counts_ && replies != 0;
     if (!note_asks(what) || (has_order && !note_answers(what, replies))) {
@@ -144,7 +144,7 @@ bool end::note(const request &what) noexcept
             asked_.push_back(what);
             return true;
         } catch (const std::bad_alloc &) {
-            // It cannot be asked again, as others cannot.
+            // Without memory, the end retries no request.
         }
     }
     repeats_ = 0;
@@ -152,11 +152,11 @@ bool end::note(const request &what) noexcept
     return true;
 }
 
-// Notes what its replies depend on. Returns false if there is no memory.
+// Notes the `asks` that the replies depend on. Returns false if memory is short.
 bool end::note_asks(const request &what) noexcept
 {
     if (is_shared() || !counts_) {
-        return true; // the shared connection notes it, or nobody counts the replies
+        return true; // the shared connection notes it, or the end does not count replies
     }
     try {
         asks_.note(static_cast<std::uint64_t>(std::max<std::int64_t>(what.replies, 0)),
@@ -168,7 +168,7 @@ bool end::note_asks(const request &what) noexcept
     return true;
 }
 
-// Its place in the order. Where there is no memory nothing of it is noted, as it may be sent elsewhere.
+// Notes the replies in the order of the run. If memory is short it notes nothing: another end may send the request.
 bool end::note_answers(const request &what, std::size_t replies) noexcept
 {
     try {
@@ -186,7 +186,7 @@ bool end::note_answers(const request &what, std::size_t replies) noexcept
     }
 }
 
-// All of it is noted before the first is sent: where this connection ends, too, all goes on to the next.
+// Notes all requests before it sends the first. If this connection ends too, the next one gets all of them.
 void end::ask_all(std::vector<request> asked, std::size_t repeats) noexcept
 {
     const std::shared_ptr<end> stays = shared_from_this();
@@ -195,7 +195,7 @@ void end::ask_all(std::vector<request> asked, std::size_t repeats) noexcept
     awaited_ = asked_.size();
     count_open();
     if (!std::all_of(asked_.begin(), asked_.end(), [&](const request &one) { return note_asks(one); })) {
-        cut(); // its source finds that
+        cut(); // the source notices this
     }
     unsent_ = asked_.size();
     of_->end_stuck_waits();
@@ -210,7 +210,7 @@ void end::ask_all(std::vector<request> asked, std::size_t repeats) noexcept
     }
     is_asking_again_ = false;
     if (is_shared() && !is_sent && !is_broken_) {
-        // Its replies would be taken for those to what comes next.
+        // Otherwise the end would pair replies with the wrong requests.
         const std::shared_ptr<run> last = of_;
         leave_shared();
         last->lost(*this);
@@ -228,7 +228,7 @@ void end::came(message_role as) noexcept
     as = role_of_next(as);
     is_last_ = as != message_role::interim;
     if (!is_last_) {
-        repeats_ = 0; // its reply has begun
+        repeats_ = 0; // the reply has begun
         return;
     }
     asks_.answered();
@@ -239,7 +239,7 @@ void end::came(message_role as) noexcept
     carries_ = as == message_role::last_message && awaited_ == 1 && unsent_ == 0 ? carried::other : carries_;
     wake_all(switch_waits_);
     if (awaited_ == unsent_) {
-        return stop_counting(); // what it says now nobody has asked
+        return stop_counting(); // no request has asked for this reply
     }
     count_answer();
     if (as == message_role::last_message) {
@@ -285,14 +285,14 @@ void end::end_work() noexcept
 {
     is_at_work_ = false;
     wake_all(switch_waits_);
-    // The flow has it as long as streams are to come.
+    // The flow still has the connection while streams of the message are to come.
     if (on_->usable() == 0) {
         stop_counting();
     }
     settle();
 }
 
-// Whether another run can go on with it: what was asked there is answered, and nothing else has come.
+// Whether another run can use the connection: no reply is pending, and no other input has arrived.
 bool end::can_be_kept() const noexcept
 {
     return counts_ && servers_->bound_to().keep != 0 && awaited_ == 0 && !is_at_work_ && senders_ == 0 &&
@@ -311,8 +311,8 @@ void end::lend() noexcept
     last->parted(*this);
 }
 
-// One that goes later, as it is lent or finished, does not wait for its client; but replies that have an order may wait
-// for what is asked again.
+// An end that frees its place later, because it is finished or can be lent, does not wait for its client. But replies
+// with an order may wait for requests that the run sends again.
 bool end::is_stuck(const awaited_place &by, std::uint64_t search) const noexcept
 {
     const bool goes_later = is_finished_ || (counts_ && servers_->bound_to().keep != 0);
@@ -330,8 +330,8 @@ bool end::is_stuck(const awaited_place &by, std::uint64_t search) const noexcept
     return false;
 }
 
-// Where nothing is sent there any more by this run: it is kept for another, or its output ends. Where others wait for
-// one they have it before.
+// If this run sends nothing more there, the end keeps its connection for another run or ends its output. Flows that
+// wait for a connection get it earlier.
 void end::settle() noexcept
 {
     if (is_shared()) {
@@ -371,7 +371,7 @@ void end::settle() noexcept
     stays != nullptr ? end_where_answered() : void();
 }
 
-// A server may keep its connection open, though it is told that nothing more is asked: nobody waits for its end.
+// A server may keep its connection open after the end of its input. The run does not wait for the server's end.
 void end::end_where_answered() noexcept
 {
     if (counts_ && awaited_ == 0 && !is_at_work_ && !is_broken_ && of_ != nullptr) {
@@ -379,7 +379,7 @@ void end::end_where_answered() noexcept
     }
 }
 
-// Where nothing is sent there any more by this run, and nothing is to come, it leaves the others.
+// Leaves the shared connection if this run sends nothing more there and no reply is pending.
 void end::settle_shared() noexcept
 {
     if (!is_finished_ || senders_ != 0 || is_broken_ || is_kept() || (awaited_ != 0 && !of_->is_over())) {
@@ -418,7 +418,7 @@ int end::await_room() noexcept
     return error;
 }
 
-// One of what was asked has its reply.
+// Notes the reply to one pending request.
 void end::count_answer() noexcept
 {
     --awaited_;
@@ -432,7 +432,7 @@ void end::count_answer() noexcept
         asked_.erase(asked_.begin());
     }
     if (awaited_ == 0) {
-        repeats_ = servers_->bound_to().retries; // no more on one that was kept
+        repeats_ = servers_->bound_to().retries; // drops the extra retry of a kept connection
         asked_.clear();
     }
 }
@@ -441,7 +441,7 @@ void end::answered(message_role as, std::size_t size) noexcept
 {
     coming_->has_come(size);
     if (as == message_role::interim) {
-        repeats_ = 0; // its reply has begun
+        repeats_ = 0; // the reply has begun
         return;
     }
     count_answer();
@@ -451,7 +451,7 @@ void end::answered(message_role as, std::size_t size) noexcept
     }
 }
 
-// Where its run has asked nothing, the next is asked on another connection.
+// If no reply is pending, the run sends its next request on another connection.
 void end::connection_ended(event what, const char *why) noexcept
 {
     is_broken_ = true;
@@ -475,14 +475,14 @@ void end::connection_ended(event what, const char *why) noexcept
     }
 }
 
-// Whether the end of what the server sends may not be the end of the run.
+// Whether the run may continue after the end of the server's output.
 bool end::goes_on_behind_end() const noexcept
 {
     return counts_ && (awaited_ != 0 || (servers_->bound_to().retries != 0 && !ends_next_ && !is_finished_));
 }
 
-// Its connection has ended. Whether its run goes on: what was asked there is asked again, or there was nothing, and the
-// next is asked on another connection.
+// Returns whether the run continues after its connection has ended. Another connection then gets the pending requests
+// again. If no reply is pending, another connection gets the next request.
 bool end::goes_on() noexcept
 {
     if (servers_ != nullptr && awaited_ != 0) {
@@ -498,7 +498,7 @@ bool end::goes_on() noexcept
     return is_repeated_;
 }
 
-// What sends, as soon as nobody else does.
+// Calls `send` as soon as no other flow sends.
 template <class Send>
 flux::io_result<void> end::in_turn(Send send) noexcept
 {
@@ -512,7 +512,7 @@ flux::io_result<void> end::in_turn(Send send) noexcept
     if (sent.has_value()) {
         sent = is_broken_ ? flux::io_result<void>(flux::unexpected(ECONNRESET)) : send();
         if (!sent.has_value() && !std::exchange(is_broken_, true)) {
-            // A part may have gone: nothing can follow that.
+            // A part of the message may have been sent, so no other message can follow it.
             through_->cut();
             wake_all(switch_waits_);
             if (!goes_on()) {
@@ -526,7 +526,7 @@ flux::io_result<void> end::in_turn(Send send) noexcept
     return sent;
 }
 
-// Sending has failed. Without memory no rule learns of it.
+// Reports to the run that sending has failed. If memory is short, no rule runs.
 void end::lost(int error) noexcept
 {
     try {
@@ -536,7 +536,7 @@ void end::lost(int error) noexcept
     }
 }
 
-// One who sends does so no more.
+// Notes that a flow no longer sends.
 void end::end_sending() noexcept
 {
     if (--senders_ != 0) {
@@ -585,7 +585,7 @@ flux::io_result<void> end::send(const request &what) noexcept
     return sent_or_repeated(sent, is_noted);
 }
 
-// What is not on its list, as the end was over before, goes to the one that is made next in its place.
+// A request that is not in the list, because the end was over before, goes to the next end at its place.
 flux::io_result<void> end::sent_or_repeated(flux::io_result<void> sent, bool is_noted) const noexcept
 {
     if (sent.has_value() || (is_repeated_ && is_noted)) {
@@ -644,7 +644,7 @@ flux::io_result<bool> end::relay(flux::connection &from) noexcept
     return sent.has_value() ? relayed : flux::io_result<bool>(flux::unexpected(sent.error()));
 }
 
-// As much goes out of where it was received as goes without waiting; the rest stays with its connection meanwhile.
+// Sends directly from the input of `from` as many bytes as possible without waiting. The rest stays there meanwhile.
 flux::io_result<bool> end::relay_alone(flux::connection &from) noexcept
 {
     while (true) {
@@ -669,7 +669,7 @@ flux::io_result<bool> end::relay_alone(flux::connection &from) noexcept
     }
 }
 
-// The flow that finds the end has found nothing else, so it is not at work on a message.
+// The flow that finds the end of the input has found no message, so it is not at work on one.
 void end::end_input(flux::connection &own) noexcept
 {
     is_at_work_ = false;
@@ -708,8 +708,8 @@ void end::finish() noexcept
     settle();
 }
 
-// The peer's answer to that is the end of its own; one whose end was received already is closed now, and one whose end
-// has come and is received next is closed then.
+// The peer then ends its own output. If the source has received that end already, the end closes the connection now. If
+// that end has arrived and the source receives it next, the source closes the connection then.
 void end::end_output() noexcept
 {
     if (through_ == nullptr) {
@@ -726,8 +726,8 @@ void end::end_output() noexcept
     }
 }
 
-// A client that sends nothing behind its last request loses no answer where its connection is closed at once (RFC 9112,
-// 9.6), if all that it is sent is in the kernel's hands. Whether it was closed.
+// Closes the connection at once if the client sends nothing after its last request and the kernel has all bytes for it.
+// Such a client loses no reply (RFC 9112, 9.6). Returns whether the connection was closed.
 bool end::closes() noexcept
 {
     if (!asks_no_more_ || !through_->can_close_now()) {
@@ -755,7 +755,7 @@ bool end::leave(bool stops) noexcept
     }
     if (!is_broken_ && !stops && accepted_ && what_ == event::malformed &&
         of_->raise(what_, channel_, std::move(why_), stays)) {
-        // The peer is still to be told.
+        // The rule may still send a reply to the peer.
         ++senders_;
         is_left_ = true;
         return false;

@@ -69,8 +69,9 @@ flux::io_result<void> shared_connection::send(end &by, const request &what, bool
     return sent;
 }
 
-// What others have put there before goes first; only where that has gone and there is still no room is it sent by
-// itself, so that one whose time is over does not stop within a message.
+// Bytes that other flows have queued go out first. If the queue has no room, the flow flushes it and tries again. If
+// there is still no room, the flow sends its request directly. Therefore a flow does not time out within its message
+// while it waits for the bytes of other flows.
 flux::io_result<void> shared_connection::send_alone(end &by, const request &what, bool &is_noted) noexcept
 {
     const auto part_of = [](std::string_view bytes) { return iovec{const_cast<char *>(bytes.data()), bytes.size()}; };
@@ -91,14 +92,14 @@ flux::io_result<void> shared_connection::send_alone(end &by, const request &what
     }
     const flux::io_result<void> sent = is_taken ? flux::io_result<void>() : through_->send(parts);
     if (!sent.has_value()) {
-        // A part may have gone: nothing can follow that.
+        // A part of the request may have gone out, and no other request can follow a part.
         through_->cut();
         end_all(event::broken, flux::describe_error(sent.error()).c_str());
     }
     return sent;
 }
 
-// It is sent, and its replies are awaited. Whether there was memory to note it.
+// Adds the replies of a request to the pending replies. Returns whether there was memory for this.
 bool shared_connection::note(end &by, const request &what) noexcept
 {
     was_used_ = was_used_ || asked_.empty();
@@ -119,7 +120,8 @@ void shared_connection::expect_next() noexcept
     on_->expect(asked_.empty() ? std::uint8_t{0} : asked_.front().asks);
 }
 
-// Who has asked for what comes now. Null where nobody has: what comes next would be given to the wrong ones.
+// The end that sent the request for the arrived message. If no request is pending, later replies would go to the wrong
+// runs. The function then ends the connection and returns null.
 std::shared_ptr<end> shared_connection::take_asker(message_role as) noexcept
 {
     was_used_ = true;
@@ -150,7 +152,7 @@ void shared_connection::answered(end &of, message_role as, std::size_t size) noe
 
 std::shared_ptr<reply> shared_connection::came(message_role as, std::size_t size)
 {
-    // Where there is no memory it has not come, and the connection ends with what is to come.
+    // If memory is short, the reply stays pending, and the connection ends together with all pending replies.
     const std::shared_ptr<end> asked = asked_.empty() ? nullptr : asked_.front().by;
     const std::shared_ptr<run> by = asked == nullptr ? nullptr : asked->owner();
     as = asked == nullptr ? as : asked->role_of_next(as);
@@ -162,7 +164,8 @@ std::shared_ptr<reply> shared_connection::came(message_role as, std::size_t size
     return made;
 }
 
-// It has come before it is counted as answered, as nothing may be to come for its run then.
+// The run counts the reply as arrived before the end counts the request as answered. In the other order, the run could
+// have nothing pending for a moment, and would finish its channels too early.
 void shared_connection::pass_on(message_role as, std::size_t to, const flux::message &what) noexcept
 {
     as = asked_.empty() ? as : asked_.front().by->role_of_next(as);
@@ -199,7 +202,8 @@ void shared_connection::failed(int error, const flux::message_parse &wanted) noe
     why_ = told_of(error, wanted);
 }
 
-// Each of its ends learns of it; what these do may have others leave meanwhile.
+// Reports the event to each end of the connection. The reaction of one end may remove other ends, so the loop uses a
+// list of its own.
 void shared_connection::end_all(event what, const char *why) noexcept
 {
     if (std::exchange(is_broken_, true)) {
@@ -257,7 +261,7 @@ void shared_connections::failed(int error) noexcept
 void shared_connections::cut() noexcept
 {
     for (const auto &each : all_) {
-        each->cut(); // its source finds it
+        each->cut(); // the source of the connection notices this
     }
 }
 

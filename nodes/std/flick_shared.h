@@ -1,16 +1,17 @@
-// Connections to servers that the runs of a loop share: requests of many runs leave in one write, and their replies
-// come in one read.
+// Connections to servers that the runs of an event loop share. Requests of many runs leave in one write, and their
+// replies arrive in one read.
 //
-// A run has an end of such a connection, as it has one of its own, and what it asks goes behind what others have asked.
-// Which reply is whose their order decides: each request enters a list before its first byte can be answered, and the
-// last reply to it takes it out. What comes for a run that has ended is dropped. A reply is given to its run by its
-// source, which gives the connection back at once (`flick_replies.h`), so no run holds up another.
+// A run has an end of a shared connection, just like an end of a connection of its own. Its requests go out behind the
+// earlier requests of other runs. The order of the requests decides which reply belongs to which run. Each request
+// enters a list before the server can answer its first byte, and its last reply takes it out. The connection drops
+// replies to a run that has ended. The source gives each reply to its run, and gives the connection back at once
+// (`flick_replies.h`). Therefore no run holds up another.
 //
-// Where the connection ends, each run whose replies are to come loses its end: it asks again, or something went wrong
-// with that, as where the connection was its own. The others have another connection when they ask next.
+// If the connection ends, each run with pending replies loses its end. The run repeats its requests, or a fault occurs,
+// just like on a connection of its own. The other runs get another connection for their next request.
 //
-// The pipeline of the runtime is for flows that each wait for one reply, and read it themselves (`flux/pipeline.hpp`);
-// a run waits for nothing, and its replies begin flows.
+// The pipeline of the runtime (`flux/pipeline.hpp`) serves flows that each wait for one reply and read it themselves. A
+// run does not wait for its replies: they begin flows.
 #pragma once
 
 #include "flick_end.h"
@@ -30,44 +31,47 @@ namespace flick {
 
 class reply;
 
-/// One of them.
+/// A connection to a server that runs share.
 class shared_connection final : public flux::multiplexer, public std::enable_shared_from_this<shared_connection>
 {
   public:
-    /// Of this process, to this server, whose place it has. Throws `std::bad_alloc`.
+    /// A connection of this process to this server. It takes over a place at the server, and its destructor frees the
+    /// place. Throws `std::bad_alloc`.
     shared_connection(process &of, std::shared_ptr<backends> servers, std::size_t server);
     ~shared_connection() override;
 
-    /// What is sent to `on` goes through this from now on.
+    /// Carries the output of `on` from now on.
     void begin(flux::connection &on);
 
     process &of() const noexcept { return of_; }
     const std::shared_ptr<backends> &servers() const noexcept { return servers_; }
     std::size_t server() const noexcept { return server_; }
-    /// How many runs have an end of it.
+    /// The number of runs that have an end of the connection.
     std::size_t size() const noexcept { return ends_.size(); }
-    /// Whether it was asked before: its server may have ended it since.
+    /// Whether a run has sent a request before. If so, the server may have ended the connection since then.
     bool was_asked() const noexcept { return was_asked_; }
 
-    /// An end of it is there, until it leaves. Throws `std::bad_alloc`.
+    /// Adds an end, which stays until `remove` or the end of the connection. Throws `std::bad_alloc`.
     void add(std::shared_ptr<end> one);
     void remove(end &one) noexcept;
 
-    /// Sends this behind what others send; the end has a share of it meanwhile. Fails as sending does, with ECONNRESET
-    /// where the connection is over; of one that fails otherwise nothing was sent. `is_noted` says whether it was one
-    /// of those whose replies are to come.
+    /// Sends a request behind the requests of other flows. The end keeps this object alive until the call returns.
+    /// Returns the error of the wait or of sending, or ECONNRESET if the connection is over. `is_noted` says whether
+    /// the request entered the list of pending replies. If it did not, and the error is not ECONNRESET, no byte was
+    /// sent.
     flux::io_result<void> send(end &by, const request &what, bool &is_noted) noexcept;
 
-    /// A reply of this size has come. Null where nobody wants it. Throws `std::bad_alloc`.
+    /// Records that a reply of this size has arrived. Returns the reply, or null if no run wants it. Throws
+    /// `std::bad_alloc`.
     std::shared_ptr<reply> came(message_role as, std::size_t size);
-    /// One has come that goes on to this channel of who has asked, in its turn.
+    /// Records that a reply has arrived that goes to this channel of its run unchanged. The run sends it in its turn.
     void pass_on(message_role as, std::size_t to, const flux::message &what) noexcept;
 
     bool receives() const noexcept override { return false; }
     state receive() noexcept override { return state::open; }
-    /// Whether nothing can be sent any more.
+    /// Whether flows can send nothing any more.
     bool is_over() const noexcept { return is_broken_; }
-    /// Ends it now.
+    /// Ends the connection now.
     void cut() noexcept
     {
         if (through_ != nullptr) {
@@ -91,47 +95,51 @@ class shared_connection final : public flux::multiplexer, public std::enable_sha
     const std::shared_ptr<backends> servers_;
     const std::size_t server_;
     flux::connection *on_ = nullptr;
-    // Null after its end.
+    // Null after the end of the connection.
     flux::stream *through_ = nullptr;
     std::vector<std::shared_ptr<end>> ends_;
-    // Who has asked, and for what (`request_facts::asks`), for each reply that is to come.
+    // For each pending reply: the end that sent the request, and the request's `asks` (`request_facts::asks`).
     struct awaited_reply {
         std::shared_ptr<end> by;
         std::uint8_t asks;
     };
     std::deque<awaited_reply> asked_;
-    // Whose turn it is to send; and how many send, or wait to.
+    // The turns of the flows that send, and the number of flows that send or wait for their turn.
     turns turns_;
     std::size_t senders_ = 0;
-    // Nothing can be sent any more; and the source has done with it.
+    // Whether flows can send nothing any more, and whether the source has left the connection.
     bool is_broken_ = false;
     bool is_left_ = false;
     bool was_asked_ = false;
-    // It is idle where a server that was asked says nothing.
+    // Whether the connection was in use since the last look. It counts as idle if requests are pending and the server
+    // sends nothing.
     mutable bool was_used_ = false;
-    // What is wrong where the source leaves it.
+    // The event and the text of the fault that the runs get when the source leaves the connection.
     event what_ = event::broken;
     std::string why_;
 };
 
-/// Those to one server.
+/// The shared connections to one server.
 class shared_connections
 {
   public:
-    /// One for another run, of so many at most; null where the caller is to make one, and then says whether it is
-    /// there. Waits until then for one that others make; fails as that has.
+    /// Finds a connection for another run; there are at most `most` connections. If `found` is null, the caller must
+    /// make a connection, and then call `made` or `failed`. If other flows are making the only connections, waits for
+    /// one until `until`. Returns the error of the wait or of the failed connection.
     int take(std::size_t most, flux::moment until, std::shared_ptr<shared_connection> &found) noexcept;
-    /// Throws `std::bad_alloc`.
+    /// Adds a connection that a caller of `take` has made. Throws `std::bad_alloc`.
     void made(std::shared_ptr<shared_connection> one);
+    /// Reports to the waiting flows that a caller of `take` could not make a connection.
     void failed(int error) noexcept;
-    /// It is over.
+    /// Removes a connection that is over.
     void remove(const shared_connection &one) noexcept;
-    /// Ends those whose servers fail their checks.
+    /// Ends all these connections, because the server fails its checks.
     void cut() noexcept;
 
   private:
     std::vector<std::shared_ptr<shared_connection>> all_;
-    // How many are being made; those that wait for one; how often it could not be made, and why at last.
+    // The number of connections that flows are making, and the flows that wait for one. Then the number of failed
+    // attempts, and the error of the last one.
     std::size_t coming_ = 0;
     flux::intrusive_list<waiting_flow> waiting_;
     std::size_t failures_ = 0;

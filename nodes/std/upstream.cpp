@@ -1,16 +1,17 @@
-// Connections that flows borrow.
+// Pools of connections to servers, which flows borrow.
 //
-// A pool has the connections to one server through one I/O. On an event loop that is the loop's own, so each loop has
-// pools of its own: a stream belongs to the loop that it was made on. To have it go from loop to loop it would have to
-// be taken out of one kernel queue and put into another, for each request.
+// A pool has the connections to one server through one I/O. Each event loop has its own I/O and therefore its own
+// pools, because a stream belongs to the loop that made it. A stream that changes loops would have to leave one kernel
+// queue and enter another for each request.
 //
-// A pool is the home of its connections: whatever a flow does with one, or forgets to do, it comes back here or is
-// closed, and its place is free. A place is the right to one connection; it goes from one flow to the next in the order
-// in which they came to wait. The lock is never held across a wait: on a loop, the next flow would stop all of it.
+// A pool is the home of its connections. Each borrowed connection comes back to the pool or is closed, even if its flow
+// forgets both. Its place is then free. A place is the right to one connection. Flows that wait get free places in the
+// order of their arrival. No flow holds the lock while it waits: on an event loop, the next flow would block the loop.
 //
-// A connection that several flows use at once has one place, and its pipeline has the connection until its last flow
-// has left; then it is given back or closed. A flow that may share joins the pipeline with the fewest flows, if one has
-// room. Else it takes a place, makes a pipeline of its connection, and lets those join it that wait.
+// A connection that several flows share has one place. Its pipeline has the connection until the last flow has left.
+// That flow then gives the connection back or closes it. A flow that may share joins the pipeline with the fewest
+// flows, if one has room. Otherwise the flow takes a place, makes a pipeline of its connection, and lets waiting flows
+// join.
 
 #include "upstream.flux.h"
 
@@ -39,11 +40,11 @@ flux::moment end_of(milliseconds limit)
     return limit.count() == 0 ? flux::never : flux::running_io().now() + limit;
 }
 
-/// Who waits for the next idle connection whose time will be over. It is woken where that changes.
+/// The wait of the source `Keep` until the next idle connection expires. `changed` wakes the source earlier.
 class keeper
 {
   public:
-    /// Waits until then, or until `changed` has been called since the last time: 0, ETIMEDOUT or ECANCELED.
+    /// Waits until `next`, or until a call of `changed` since the last wait. Returns 0, ETIMEDOUT or ECANCELED.
     int wait(flux::moment next) noexcept
     {
         flux::park own(*flux::running_flow, flux::park_reason::sleep);
@@ -53,7 +54,7 @@ class keeper
             wake_if_changed();
         }
         const int error = error_of(own.wait(next));
-        // Whoever wakes it has the lock, so the park exists as long as it is touched.
+        // The thread that ends the park holds the lock, so the park exists while that thread uses it.
         const std::lock_guard alone(lock_);
         waiting_ = nullptr;
         return error;
@@ -81,7 +82,7 @@ class keeper
     bool changed_ = false;
 };
 
-/// A connection that several flows use at once. The pool counts them.
+/// A connection that several flows use at once. The pool counts these flows in `users`.
 struct shared_connection {
     explicit shared_connection(flux::connection &one) : over(one), line(one) {}
 
@@ -103,7 +104,8 @@ class pool final : public flux::connection_home, public std::enable_shared_from_
         return error == 0 ? use(taken.kept, servers) : flux::unexpected(error);
     }
 
-    /// A connection that other flows may use at the same time, until `leave`. Throws `std::bad_alloc`.
+    /// Gives the calling flow a connection, until `leave`. Other flows may use it at the same time. Throws
+    /// `std::bad_alloc`.
     flux::io_result<std::shared_ptr<shared_connection>> join(const char *servers)
     {
         place taken;
@@ -120,7 +122,7 @@ class pool final : public flux::connection_home, public std::enable_shared_from_
         return share_with_others(**own);
     }
 
-    /// The calling flow does not use it any more.
+    /// Ends the calling flow's use of the connection.
     void leave(std::shared_ptr<shared_connection> used) noexcept
     {
         {
@@ -137,7 +139,7 @@ class pool final : public flux::connection_home, public std::enable_shared_from_
         used->line.is_clean() ? used->over.give_back() : used->over.close();
     }
 
-    /// Closes what has been idle for its time, and gives when the next will have been.
+    /// Closes the idle connections that have expired. Returns the time at which the next one expires.
     flux::moment close_old() noexcept
     {
         if (limits_.idle.count() == 0) {
@@ -149,7 +151,7 @@ class pool final : public flux::connection_home, public std::enable_shared_from_
         return idle_.empty() ? flux::never : idle_.front().since + limits_.idle;
     }
 
-    /// Nobody uses them again any more: what is kept is closed, and what comes back is too.
+    /// Closes the idle connections now, and from now on each connection that comes back.
     void end() noexcept
     {
         std::unique_lock alone(lock_);
@@ -157,7 +159,7 @@ class pool final : public flux::connection_home, public std::enable_shared_from_
         close_kept(alone, [](const idle_connection &) { return true; });
     }
 
-    /// Whether there is input of it, or its end.
+    /// Whether input, or its end, has arrived on the connection.
     static bool has_come(flux::connection &from) noexcept { return has_input(from); }
 
   private:
@@ -166,13 +168,13 @@ class pool final : public flux::connection_home, public std::enable_shared_from_
         flux::moment since;
     };
 
-    /// What a flow has of the pool: a place, with a connection that was kept or null; or a share of another's.
+    /// A flow's part of the pool: a place, with an idle connection or null; or a share of another flow's connection.
     struct place {
         flux::connection *kept = nullptr;
         std::shared_ptr<shared_connection> joined;
     };
 
-    /// A flow that waits for one.
+    /// A flow that waits for a place.
     struct waiting_flow : flux::listed<waiting_flow> {
         flux::park wait{*flux::running_flow, flux::park_reason::flow};
         place given;
@@ -180,7 +182,7 @@ class pool final : public flux::connection_home, public std::enable_shared_from_
         bool in_line = true;
     };
 
-    // Who may share waits only where no shared connection has room: whoever makes room lets those join that wait.
+    // A flow that may share waits only if no shared connection has room. Flows that make room let waiting flows join.
     int take_place(place &taken, flux::moment wait_until, bool may_share)
     {
         std::unique_lock alone(lock_);
@@ -210,7 +212,8 @@ class pool final : public flux::connection_home, public std::enable_shared_from_
         return end == flux::park_end::timed_out && has_own_time ? EBUSY : error_of(end);
     }
 
-    // The first flow that still waits has the place, with this connection; else it is kept, or nobody's.
+    // Gives the place and this connection to the first flow that still waits. If no flow waits, the pool keeps the
+    // connection, or frees the place if `unused` is null.
     void free_place(flux::connection *unused) noexcept
     {
         std::unique_lock alone(lock_);
@@ -234,7 +237,7 @@ class pool final : public flux::connection_home, public std::enable_shared_from_
         return one.users < limits_.pipeline && one.line.takes_more();
     }
 
-    // That with the fewest flows, if one has room. With the lock.
+    // Joins the connection with the fewest flows, if one has room. The caller holds the lock.
     std::shared_ptr<shared_connection> join_known() const noexcept
     {
         std::shared_ptr<shared_connection> best;
@@ -249,7 +252,7 @@ class pool final : public flux::connection_home, public std::enable_shared_from_
         return best;
     }
 
-    // Those that wait and may, the first first, as long as there is room. With the lock.
+    // Lets waiting flows that may share join, in their order, while there is room. The caller holds the lock.
     void let_join(const std::shared_ptr<shared_connection> &one) noexcept
     {
         for (waiting_flow *each = waiting_.first(); each != nullptr && has_room(*one);) {
@@ -268,7 +271,7 @@ class pool final : public flux::connection_home, public std::enable_shared_from_
         }
     }
 
-    // The flow has it, and shares it from now on.
+    // Shares a connection of the calling flow with other flows from now on.
     std::shared_ptr<shared_connection> share_with_others(flux::connection &own)
     {
         const auto made = std::make_shared<shared_connection>(own);
@@ -297,7 +300,7 @@ class pool final : public flux::connection_home, public std::enable_shared_from_
         }
     }
 
-    // Closes those that have been kept for longest, while this holds of the first.
+    // Closes the oldest idle connections, as long as `test` is true for the first.
     template <class Test>
     void close_kept(std::unique_lock<std::mutex> &alone, Test test) noexcept
     {
@@ -311,14 +314,14 @@ class pool final : public flux::connection_home, public std::enable_shared_from_
         }
     }
 
-    // The place is there, with this connection or without one.
+    // Returns a connection for a place that the flow has, with the idle connection `kept` or with null.
     flux::io_result<flux::connection *> use(flux::connection *kept, const char *servers)
     {
         if (kept == nullptr) {
             return make(servers);
         }
         if (has_input(*kept)) {
-            // Where the server has ended this one, it has most likely ended those that are older.
+            // If the server has ended this connection, it has most likely ended the older ones too.
             close(*kept);
             return make(servers);
         }
@@ -327,7 +330,7 @@ class pool final : public flux::connection_home, public std::enable_shared_from_
         return kept;
     }
 
-    // Its connection has the place from now on, or nobody.
+    // Makes a connection, which has the place from now on. If this fails, the place is free.
     flux::io_result<flux::connection *> make(const char *servers)
     {
         const auto give_up = [](pool *of) { of->free_place(nullptr); };
@@ -351,12 +354,12 @@ class pool final : public flux::connection_home, public std::enable_shared_from_
     const limits limits_;
     keeper &keeper_;
     std::mutex lock_;
-    // Those of connections that are borrowed, kept, or being made.
+    // The number of connections that are borrowed, idle, or being made.
     int places_taken_ = 0;
-    // In the order in which they were given back.
+    // Idle connections, in the order in which flows gave them back.
     std::deque<idle_connection> idle_;
     flux::intrusive_list<waiting_flow> waiting_;
-    // Those that have flows, and that others may join.
+    // Shared connections that have flows and that other flows may join.
     std::vector<std::shared_ptr<shared_connection>> shared_;
     bool ended_ = false;
 };
@@ -380,7 +383,7 @@ class pools
         return *made;
     }
 
-    /// Closes what has been idle for its time, until the server ends: for the source alone. Gives ECANCELED.
+    /// Closes idle connections that expire, until the server ends. Only the source calls this. Returns ECANCELED.
     int keep() noexcept
     {
         int error = 0;
@@ -392,7 +395,7 @@ class pools
     }
 
   private:
-    // What has been idle for its time. Gives when the next will have been.
+    // Closes the idle connections that have expired. Returns the time at which the next one expires.
     flux::moment close_old() noexcept
     {
         flux::moment next = flux::never;
@@ -418,7 +421,7 @@ class pools
     bool ended_ = false;
 };
 
-// Those of the I/O of whatever runs the caller. They stay, as flows may come back to them.
+// The pools of the I/O that runs the caller. They are never destroyed, because flows may come back to them.
 pools &own_pools()
 {
     static std::mutex opening;
@@ -427,7 +430,7 @@ pools &own_pools()
     return all[&flux::running_io()];
 }
 
-/// The calling flow's share of a connection that several use; it leaves at the end.
+/// The calling flow's share of a connection that several flows use. The destructor calls `leave`.
 class share
 {
   public:

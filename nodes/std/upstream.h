@@ -1,4 +1,4 @@
-// Connections that flows borrow, for nodes of your own.
+// Connections to servers, which flows borrow: the C++ interface for your own nodes.
 #pragma once
 
 #include "flux/connection.hpp"
@@ -16,7 +16,7 @@
 
 namespace upstream {
 
-/// How many connections there may be: an option that becomes one is held to that.
+/// A number of connections or requests, for options. A value outside the bounds becomes the nearest bound.
 template <int Least>
 class count
 {
@@ -31,28 +31,28 @@ class count
     int value_;
 };
 
-/// What holds for the connections to one server. The first who borrows one decides. A time of 0 is no limit.
+/// Limits of the connections to one server. The first flow that borrows one sets them. A time of 0 means no limit.
 struct limits {
     count<1> most = 64;
     count<0> most_idle = 64;
     std::chrono::milliseconds idle{30'000};
     std::chrono::milliseconds connect{10'000};
     std::chrono::milliseconds wait{10'000};
-    /// How many requests may be under way on one connection.
+    /// The limit of pending requests on one connection.
     count<1> pipeline = 1;
 };
 
-/// A connection to `HOST:PORT` for the calling flow, which gives it back by `give_back`. `servers` are asked for its
-/// name, as in dns.h. Throws `std::bad_alloc`.
+/// Lends the calling flow a connection to `HOST:PORT`. The flow gives it back with `give_back`. The DNS servers in
+/// `servers` resolve the name, as in dns.h. Throws `std::bad_alloc`.
 flux::io_result<flux::connection *> borrow(const std::string &to, const limits &of, const char *servers = "");
 
-/// Whether a call that failed so may have failed because its connection had ended.
+/// Whether a call with this error may have failed because its connection had ended.
 bool has_ended(int error) noexcept;
 
-/// Whether there is something to be read of the server's, or its end.
+/// Whether input from the server, or the end of it, has arrived.
 bool has_said_something(flux::connection &server) noexcept;
 
-/// The parse of a reply, from its beginning.
+/// Makes the parse of a reply, at its beginning.
 using begin_reply = std::unique_ptr<flux::message_parse> (*)();
 
 /// Reads the reply to the last request on the connection and drops interim replies. Fails as `flux::read_message` does,
@@ -69,13 +69,13 @@ flux::io_result<Reply> read_reply(flux::connection &server)
     return flux::unexpected(EPROTO);
 }
 
-/// As `call`, for a request and a reply without streams, over a connection that other flows may use at the same time:
-/// gives the parse of the reply, which is whole. Throws `std::bad_alloc`.
+/// As `call`, for a request and a reply without streams. Other flows may use the connection at the same time. Returns
+/// the parse of the whole reply. Throws `std::bad_alloc`.
 flux::io_result<std::unique_ptr<flux::message_parse>> call_in_line(const std::string &to, const limits &of,
                                                                    const char *servers, const flux::message &request,
                                                                    bool is_idempotent, begin_reply begin);
 
-/// As `call`, over a connection of its own, and once.
+/// As `call`, over a connection that no other flow uses, and without a retry.
 template <class Reply>
 flux::io_result<Reply> call_alone(const std::string &to, const limits &of, const char *servers,
                                   const flux::message &request)
@@ -88,7 +88,7 @@ flux::io_result<Reply> call_alone(const std::string &to, const limits &of, const
     const flux::request_facts asked = flux::request_of(request);
     server.expect(asked.asks);
     const flux::io_result<void> sent = flux::send_message(server, request);
-    // A server may answer before the request has come whole, and end the connection (RFC 9112, 9.5 and 9.6).
+    // A server may reply before it has the whole request, and end the connection (RFC 9112, 9.5 and 9.6).
     if (!sent.has_value() && !(has_ended(sent.error()) && has_said_something(server))) {
         server.close();
         return flux::unexpected(sent.error());
@@ -98,7 +98,7 @@ flux::io_result<Reply> call_alone(const std::string &to, const limits &of, const
         server.close();
         return sent.has_value() ? std::move(reply) : flux::unexpected(sent.error());
     }
-    // The connection serves another exchange only if the server has nothing more to say.
+    // The connection can serve another exchange only if the server sends nothing more for this one.
     const bool is_all = flux::role_of(*reply) == flux::message_role::last && asked.replies == 1;
     if (!sent.has_value() || !is_all || asked.ends_connection) {
         server.spend();
@@ -107,12 +107,12 @@ flux::io_result<Reply> call_alone(const std::string &to, const limits &of, const
     return reply;
 }
 
-/// Sends a request to `HOST:PORT` and reads the reply, a message of this class, over a connection of the pool, which
-/// has it back afterwards; where anything fails it is closed. Fails as `borrow`, sending and `flux::read_message` do.
-/// Where the connection has ended before the reply was there, a request that `is_idempotent`, that says so itself
-/// (`may_repeat`), or of which nothing was sent, is sent once more; but not one with streams, which are gone. Replies
-/// that are interim are dropped. Fails with EINVAL for a request that says that it has no reply. Throws
-/// `std::bad_alloc`.
+/// Sends a request to `HOST:PORT` over a connection of the pool, and reads the reply, a message of this class. The pool
+/// gets the connection back afterwards. If anything fails, `call` closes the connection. `call` drops interim replies.
+/// Fails as `borrow`, sending and `flux::read_message` do, and with EINVAL for a request that states that it has no
+/// reply. If the connection ends before the reply has arrived, `call` sends the request once more in these cases: it
+/// `is_idempotent`, it states so itself (`may_repeat`), or flows share the connection and no byte was sent. `call`
+/// never sends a request with streams again, because its streams are gone. Throws `std::bad_alloc`.
 template <class Reply>
 flux::io_result<Reply> call(const std::string &to, const limits &of, const char *servers, const flux::message &request,
                             bool is_idempotent = false)
@@ -143,7 +143,7 @@ flux::io_result<Reply> call(const std::string &to, const limits &of, const char 
     return reply;
 }
 
-/// The node of that name for replies of this class.
+/// The node `Exchange`, for replies of this class.
 template <class Reply>
 int Exchange(count<1> most, count<0> most_idle, long idle_ms, long connect_ms, long wait_ms, count<1> pipeline,
              bool is_idempotent, const char *servers, const char *to, const flux::message &request, Reply &reply)

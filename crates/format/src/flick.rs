@@ -1,8 +1,8 @@
-//! Lays out `.flick` text: its lines stay, since they mean something; their columns become multiples of two, and spaces
-//! within them are standard. Units, which have no columns, are laid out as in `.flux`.
+//! Lays out `.flick` text. The formatter keeps the lines, because line breaks have a meaning. Columns become multiples
+//! of two, and the spaces inside lines become standard. Units have no columns; they get the layout of `.flux`.
 //!
-//! A line that is further right than another one above it stays so, and lines of one column stay in one: that is all
-//! that the offside rule asks. It is checked each time by reading the result again.
+//! A line that is further right than another line above it stays further right. Lines of one column stay in one column.
+//! The offside rule asks for nothing more. The function `format` checks this each time: it reads its result again.
 
 use crate::{Refusal, tidy};
 use flux_diagnostic::Diagnostics;
@@ -13,22 +13,22 @@ use flux_front_flux::lexer::lex_with_hash_comments;
 use flux_front_flux::token::{Token, TokenKind};
 use flux_source::{FileId, SourceMap, Span};
 
-/// How many columns one level has.
+/// The number of columns of one level.
 const INDENTATION: usize = 2;
 
-/// The words after which a value stands, and no call or element.
+/// The words before a value. A bracket after such a word begins a value, and not a call or an element.
 const WORDS: [&str; 20] = [
     "and", "as", "by", "elif", "else", "error", "filter", "fold", "foldt", "for", "from", "global", "if", "in",
     "local", "map", "mod", "not", "on", "or",
 ];
 
-/// The words of lines that say types.
+/// The first words of lines that contain types.
 const HEADS: [&str; 5] = ["type", "proc", "fun", "global", "local"];
 
 /// Lays out the text of `file`.
 ///
 /// # Errors
-/// A text that does not parse is refused, with what is wrong with it.
+/// The function rejects a text that does not parse, and returns the errors of the text.
 pub fn format(file: FileId, text: &str) -> Result<String, Refusal> {
     let mut diagnostics = Diagnostics::new();
     let syntax = parse(file, text, &mut diagnostics);
@@ -70,23 +70,24 @@ fn spellings(text: &str) -> Vec<String> {
     tokens.iter().map(|token| tidy(text.get(token.span.range()).unwrap_or_default())).collect()
 }
 
-/// A tree without its places. Without the numbers of the program, too, which are compared as they are spelled.
+/// A tree without its positions, as text. Numbers of the program are left out, too; [`spellings`] compares them.
 fn shape(syntax: &flux_front_flick::syntax::Syntax) -> String {
     format!("{syntax:?}").replace(|letter: char| letter.is_ascii_digit(), "")
 }
 
-/// The text as it grows.
+/// The layout, with the text so far.
 struct Layout<'text> {
     text: &'text str,
     out: String,
-    /// Those of the lines that are open, each further right than the one before.
+    /// The columns of the open lines, each further right than the one before.
     columns: Vec<usize>,
-    /// Where what was written last ends in the text.
+    /// The position in the source text after the part that was written last.
     at: usize,
     brackets: usize,
-    /// How many lines were open where the outermost bracket was opened: those stay open up to its end.
+    /// The number of lines that were open at the outermost opening bracket. The lines stay open until the bracket
+    /// closes.
     outside: usize,
-    /// Whether what comes says types: the `/` and `-` of channels stand close.
+    /// Whether the next tokens declare types: the `/` and `-` of channels then have no spaces.
     in_head: bool,
 }
 
@@ -99,7 +100,7 @@ impl<'text> Layout<'text> {
         self.text.get(from..to).unwrap_or_default()
     }
 
-    /// A unit begins in the first column.
+    /// Writes a unit, which begins in the first column.
     fn unit(&mut self, span: Span) -> Result<(), Refusal> {
         let text = self.text.get(span.range()).unwrap_or_default();
         let laid_out = crate::format(&SourceMap::of("unit.flux", text), FileId(0))?;
@@ -110,7 +111,7 @@ impl<'text> Layout<'text> {
         Ok(())
     }
 
-    /// Ends the line before, and leaves an empty one where there was one.
+    /// Ends the previous line. Empty lines before the next line become one empty line.
     fn start_line(&mut self, start: usize) {
         if !self.out.is_empty() {
             let is_apart = self.between(self.at, start).matches('\n').count() > 1;
@@ -129,7 +130,7 @@ impl<'text> Layout<'text> {
             let start = first.span.range().start;
             let shares_line = !self.out.is_empty() && !self.between(self.at, start).contains('\n');
             if shares_line {
-                // A comment behind a unit.
+                // The comment follows a unit on the same line.
                 self.out.push(' ');
             } else {
                 self.start_line(start);
@@ -141,13 +142,13 @@ impl<'text> Layout<'text> {
         }
     }
 
-    /// How far a line is moved to the right. One that is a comment alone goes with the next that is more.
+    /// The level of a line. A line with only a comment gets the level of the next line with code.
     fn level(&mut self, line: &[Token], after: &[Token]) -> usize {
         let mut code = line.iter().chain(after).filter(|token| !is_comment(token.kind));
         let Some(first) = code.next() else { return 0 };
         let start = first.span.range().start;
         let line_start = self.between(0, start).rfind('\n').map_or(0, |newline| newline + 1);
-        // As the parser counts: no line begins with a tab.
+        // The parser counts columns in the same way: no line begins with a tab.
         let column = self.between(line_start, start).chars().filter(|one| *one != '\u{feff}').count();
         let mut level = self.columns.iter().filter(|one| **one < column).count();
         let is_further_left = self.brackets > 0 && level < self.outside;
@@ -180,7 +181,7 @@ impl<'text> Layout<'text> {
                     self.brackets += 1;
                 }
                 _ if crate::pieces::closes(token.kind) => self.brackets = self.brackets.saturating_sub(1),
-                // What is behind the colon of a function on its line is its body.
+                // The body of a function begins after the colon on its line.
                 TokenKind::Colon if self.brackets == 0 && ends_head(before) => self.in_head = false,
                 _ => {}
             }
@@ -227,7 +228,7 @@ impl<'text> Layout<'text> {
         self.text.get(token.span.range().start..).is_some_and(|rest| rest.starts_with("..."))
     }
 
-    /// Whether a colon is that of `:=`.
+    /// Whether a colon belongs to `:=`.
     fn is_set(&self, token: &Token) -> bool {
         self.text.get(token.span.range().start..).is_some_and(|rest| rest.starts_with(":="))
     }
@@ -237,13 +238,13 @@ fn is_comment(kind: TokenKind) -> bool {
     crate::pieces::is_comment(kind)
 }
 
-/// Whether the signature of a function ends with these tokens.
+/// Whether these tokens end the signature of a function.
 fn ends_head(before: &[Token]) -> bool {
     let last = before.iter().rev().find(|token| !is_comment(token.kind));
     last.is_some_and(|token| token.kind == TokenKind::CloseParenthesis)
 }
 
-/// Whether the last of `tokens`, a minus sign, is that of what follows, and does not join two values.
+/// Whether the last of `tokens`, a minus sign, is the sign of the next value, and does not join two values.
 fn is_sign(tokens: &[Token], is_word: &dyn Fn(&Token) -> bool) -> bool {
     use TokenKind as T;
     let before = tokens.iter().rev().filter(|token| !is_comment(token.kind)).nth(1);

@@ -1,17 +1,17 @@
 //! The types of values.
 //!
-//! A type is the language's own, such as `uint32`, `text`, a record or `list<hit>`; or it is C++'s,
-//! [`TypeKind::Foreign`], known by the spelling that the author wrote, normalised by the front that read it.
-//! [`TypeNames::read`] decides which, once, when the type is made. Whoever asks later asks for the kind or for a fact;
-//! nobody reads a spelling again. What no spelling shows of a foreign type, such as whether it can be copied, is for
-//! the C++ compiler to say.
+//! A type belongs to the language, such as `uint32`, `text`, a record or `list<hit>`, or it belongs to C++. A C++ type
+//! is [`TypeKind::Foreign`]. The compiler knows a C++ type by the author's spelling, which the front normalises.
+//! [`TypeNames::read`] decides between the two once, when it makes the type. Later code asks for the kind or for a
+//! fact, and never reads a spelling again. A spelling does not show every fact of a foreign type, for example whether a
+//! value can be copied. The C++ compiler decides such questions.
 //!
-//! # What they are in C++
+//! # The C++ types
 //!
-//! Each type of the language is one C++ type, and the plain one that an author of C++ would take: so a value goes into
-//! a plain function and out of it as it is, without a copy or a conversion at the border.
+//! Each type of the language is one C++ type. The C++ type is the plain one that a C++ author would choose. A value
+//! therefore enters and leaves a plain function without a copy or a conversion.
 //!
-//! | here                   | in C++                                   |
+//! | in Flux                | in C++                                   |
 //! | ---------------------- | ---------------------------------------- |
 //! | `bool`                 | `bool`                                   |
 //! | `int8` … `uint64`      | `int8_t` … `uint64_t`                    |
@@ -23,15 +23,16 @@
 //! | `value`                | `flux::value`                            |
 //! | `record hit`           | `struct hit`, which compares by its fields |
 //! | `enum method`          | `enum class method`                      |
-//! | a message `command`    | `class command`, the bytes that it is    |
-//! | `flux::message`        | the same: any message                    |
+//! | a message `command`    | `class command`, with the message's bytes |
+//! | `flux::message`        | `flux::message`: any message             |
 //!
-//! `text` and `bytes` are both `std::string`, as that is what functions take and give, what `std.tcp` reads and sends,
-//! and what hashes and compares by its content. They stay apart in the language, where they mean different things to
-//! whoever shows, stores or sends them. No encoding is checked: a `text` is what its author says is one.
+//! `text` and `bytes` are both `std::string`. Functions take and return this type, and `std.tcp` reads and sends it.
+//! Strings hash and compare by their content. The language keeps the two types apart, because they have different
+//! meanings for code that shows, stores or sends values. Flux checks no encoding: the author decides which values are
+//! `text`.
 //!
-//! It also goes the other way: a type that is spelled as in the right column is that of the left one, `std::string` is
-//! `text`. So a program may name a type in either way, and both fit each other.
+//! The table also works from right to left. A type with a spelling from the right column is the type in the left
+//! column: `std::string` is `text`. A program may use either name, and both types fit each other.
 
 mod declared;
 mod facts;
@@ -48,21 +49,21 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// A type. Clones share what is known of it. Two are equal if they are one type, however each is written.
+/// A type. Clones share the known facts. Two types are equal if they are one type, even if their spellings differ.
 #[derive(Clone, Debug)]
 pub struct Type(Arc<Known>);
 
 #[derive(Debug)]
 struct Known {
     kind: TypeKind,
-    /// As the author wrote it, the names of modules with points, without the array suffix.
+    /// The author's spelling, with points in the names of modules, and without the array suffix.
     written: String,
-    /// As C++ spells it, without the array suffix.
+    /// The C++ spelling, without the array suffix.
     spelling: String,
     array: String,
 }
 
-/// What a type is.
+/// The kind of a type.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum TypeKind {
     /// `bool`
@@ -75,9 +76,9 @@ pub enum TypeKind {
     Text,
     /// `bytes`
     Bytes,
-    /// A type that the program declares by `enum`.
+    /// A type that the program declares with `enum`.
     Enum(TypeId),
-    /// A type that the program declares by `record`.
+    /// A type that the program declares with `record`.
     Record(TypeId),
     /// A message that the program declares.
     Message(MessageId),
@@ -87,24 +88,24 @@ pub enum TypeKind {
     Optional(Type),
     /// `map<K, V>`
     Map(Type, Type),
-    /// `value`: of which type a value is, only it itself says.
+    /// `value`: only the value itself knows its type.
     Value,
     /// `flux::message`: any message, without its type.
     AnyMessage,
-    /// A type of C++.
+    /// A C++ type.
     Foreign(Form),
 }
 
-/// The integers of so many bits.
+/// The integers of one size.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Integer {
-    /// Whether some are below zero.
+    /// Whether some of the integers are below zero.
     pub signed: bool,
-    /// 8, 16, 32 or 64.
+    /// The number of bits: 8, 16, 32 or 64.
     pub bits: u8,
 }
 
-/// How exact a floating-point number is: IEEE 754.
+/// The precision of a floating-point number, by IEEE 754.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Float {
     /// `float32`
@@ -113,7 +114,7 @@ pub enum Float {
     Double,
 }
 
-/// What the spelling of a C++ type shows of its values.
+/// The facts about the values of a C++ type that its spelling shows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Form {
     /// `const image_tag *`
@@ -122,13 +123,13 @@ pub enum Form {
     Pointer,
     /// `enum color`
     Enum,
-    /// `unsigned int`: the integers that it can hold, where they are the same on every machine that Flux knows.
+    /// `unsigned int`: the integers that the type can hold, if they are the same on every machine that Flux supports.
     Number(Option<Integer>),
     /// `std::string_view`
     Text,
     /// `std::unique_ptr<row>`
     MoveOnly,
-    /// Anything else.
+    /// Any other type.
     Unknown,
 }
 
@@ -136,7 +137,7 @@ const fn integer(signed: bool, bits: u8) -> TypeKind {
     TypeKind::Integer(Integer { signed, bits })
 }
 
-/// The types that have a name by themselves, here and in C++. A name of C++ means the first that has it.
+/// The types with a name of their own, in Flux and in C++. A C++ name means the first type of the list that has it.
 static BUILT_IN: [(TypeKind, &str, &str); 15] = [
     (TypeKind::Bool, "bool", "bool"),
     (integer(true, 8), "int8", "int8_t"),
@@ -155,25 +156,25 @@ static BUILT_IN: [(TypeKind, &str, &str); 15] = [
     (TypeKind::AnyMessage, "flux::message", "flux::message"),
 ];
 
-/// The names of the types that nobody declares, for whoever guesses what was meant.
+/// The names of the built-in types. Diagnostics use them to suggest a name for a misspelled one.
 pub fn built_in_names() -> impl Iterator<Item = &'static str> {
     let own = BUILT_IN.iter().map(|(_, name, _)| *name).filter(|name| !name.contains(':'));
     own.chain(["list", "optional", "map"])
 }
 
-/// How a declared type is written: as its name, with `::` before it where a type that nobody declares has that name.
+/// The spelling of a declared type: its name, with `::` before it if a built-in type has the same name.
 fn written_name(name: &Name) -> String {
     let is_taken = name.module().is_none() && built_in_names().any(|built_in| built_in == name.own());
     if is_taken { format!("::{name}") } else { name.to_string() }
 }
 
 impl Type {
-    /// The type that is spelled so, in a program that declares none.
+    /// The type with this spelling, in a program that declares no types.
     pub fn new(spelling: &str) -> Self {
         Self::with_array(spelling, "")
     }
 
-    /// As [`Self::new`], where declarations end in `array`.
+    /// The same as [`Self::new`], for declarations that end in `array`.
     pub fn with_array(spelling: &str, array: &str) -> Self {
         TypeNames::default().read(spelling, array)
     }
@@ -183,7 +184,7 @@ impl Type {
         Self::new("int")
     }
 
-    /// The type of this kind, which is no declared one, under its own name.
+    /// The type of this kind, under its own name. The kind must not be the kind of a declared type.
     pub fn of_kind(kind: TypeKind) -> Self {
         let written = match &kind {
             TypeKind::List(element) => format!("list<{element}>"),
@@ -194,7 +195,7 @@ impl Type {
         Self::own(kind, written, None)
     }
 
-    /// The type of lists of `element`, which is no array. Of C++'s types they are C++'s, too.
+    /// The type of lists of `element`, which must not be an array. A list of a C++ type is a C++ type, too.
     pub fn list_of(element: &Self) -> Self {
         match element.is_own() {
             true => Self::of_kind(TypeKind::List(element.clone())),
@@ -202,7 +203,7 @@ impl Type {
         }
     }
 
-    /// The type that `program` declares.
+    /// The type that `program` declares as `declared`.
     pub fn declared(program: &Program, declared: Declared) -> Self {
         let name = match declared {
             Declared::Record(id) | Declared::Enum(id) => &program.types[id].name,
@@ -211,12 +212,12 @@ impl Type {
         Self::own(declared.kind(), written_name(name), Some(name))
     }
 
-    /// The type of the message `id`, which is called so.
+    /// The type of the message `id`, with the name `name`.
     pub fn of_message(id: MessageId, name: &Name) -> Self {
         Self::own(TypeKind::Message(id), written_name(name), Some(name))
     }
 
-    /// A type of the language; of a declared one with its name.
+    /// A type of the language. A declared type comes with its `name`.
     fn own(kind: TypeKind, written: String, name: Option<&Name>) -> Self {
         let spelling = match (&kind, name) {
             (_, Some(name)) => name.joined("::"),
@@ -234,63 +235,63 @@ impl Type {
         Self(Arc::new(Known { kind, written: written.to_owned(), spelling, array: array.to_owned() }))
     }
 
-    /// What it is.
+    /// The kind of the type.
     pub fn kind(&self) -> &TypeKind {
         &self.0.kind
     }
 
-    /// How C++ spells it; of an array its elements, which all facts are about then.
+    /// The C++ spelling; for an array, the spelling of its elements. All facts about an array describe its elements.
     pub fn cpp(&self) -> &str {
         &self.0.spelling
     }
 
-    /// How the author wrote it; of an array the elements.
+    /// The author's spelling; for an array, the spelling of its elements.
     pub fn written(&self) -> &str {
         &self.0.written
     }
 
-    /// The suffix of an array: `[3]`; mostly empty.
+    /// The suffix of an array, such as `[3]`; empty for most types.
     pub fn array(&self) -> &str {
         &self.0.array
     }
 
-    /// Whether it is an array, which C++ does not assign as a whole.
+    /// Whether the type is an array. C++ cannot assign an array as a whole.
     pub fn is_array(&self) -> bool {
         !self.0.array.is_empty()
     }
 
-    /// Whether it is the language's own.
+    /// Whether the type belongs to the language.
     pub fn is_own(&self) -> bool {
         !matches!(self.kind(), TypeKind::Foreign(_))
     }
 
-    /// Whether bodies know what its values are: it is the language's own, or one of the integers of C++.
+    /// Whether bodies know the values of the type: it belongs to the language, or it is a C++ integer type.
     pub fn is_value(&self) -> bool {
         self.is_own() || self.integer().is_some() && !self.is_array()
     }
 
-    /// Whether it is `value`.
+    /// Whether the type is `value`.
     pub fn is_dynamic(&self) -> bool {
         *self.kind() == TypeKind::Value
     }
 
-    /// Whether it is a pointer.
+    /// Whether the type is a pointer.
     pub fn is_pointer(&self) -> bool {
         matches!(self.kind(), TypeKind::Foreign(Form::Pointer | Form::PointerToConst))
     }
 
-    /// Whether it is a pointer through which nothing can be changed: `const image_tag *`.
+    /// Whether the type is a pointer that cannot change its target: `const image_tag *`.
     pub fn is_pointer_to_const(&self) -> bool {
         *self.kind() == TypeKind::Foreign(Form::PointerToConst)
     }
 
-    /// Whether it is arithmetic to C++.
+    /// Whether C++ treats the type as arithmetic.
     pub fn is_number(&self) -> bool {
         use TypeKind as Kind;
         matches!(self.kind(), Kind::Bool | Kind::Integer(_) | Kind::Float(_) | Kind::Foreign(Form::Number(_)))
     }
 
-    /// The integers that it holds; none where it holds something else, or the machine decides.
+    /// The integers that the type holds; none if it holds other values, or if the machine decides.
     pub fn integer(&self) -> Option<Integer> {
         match self.kind() {
             TypeKind::Integer(integer) => Some(*integer),
@@ -299,37 +300,38 @@ impl Type {
         }
     }
 
-    /// Whether it is a string of C++.
+    /// Whether the type is a C++ string.
     pub fn is_text(&self) -> bool {
         matches!(self.kind(), TypeKind::Text | TypeKind::Bytes | TypeKind::Foreign(Form::Text))
     }
 
-    /// Whether it is a class of the standard library whose values can be moved, and not copied. What other classes
-    /// allow the C++ compiler knows.
+    /// Whether the type is a move-only class of the standard library. For other classes, only the C++ compiler knows
+    /// whether values can be copied or moved.
     pub fn is_move_only(&self) -> bool {
         *self.kind() == TypeKind::Foreign(Form::MoveOnly)
     }
 
-    /// Whether copying a value runs nobody's code: it is a pointer, an enumerator or a number. Any other may throw
-    /// where it is copied, moved or made.
+    /// Whether a copy of a value runs no code of a class: the type is a pointer, an enumeration or a number. A value of
+    /// any other type may throw when the program copies, moves or makes it.
     pub fn is_scalar(&self) -> bool {
         let is_enum = matches!(self.kind(), TypeKind::Enum(_) | TypeKind::Foreign(Form::Enum));
         self.is_pointer() || self.is_number() || is_enum
     }
 
-    /// Whether it is a connection of the runtime, which the event loop that made it may use and no other thread.
+    /// Whether the type is a connection of the runtime. Only the event loop that made a connection may use it; other
+    /// threads may not.
     pub fn is_connection(&self) -> bool {
         self.0.spelling == "flux::connection *"
     }
 
-    /// The words of the C++ spelling, names as they are qualified: `const`, `std::map` and `image::Tag` of
-    /// `const std::map<image::Tag> *`.
+    /// The words of the C++ spelling; a qualified name is one word. For `const std::map<image::Tag> *` they are
+    /// `const`, `std::map` and `image::Tag`.
     pub fn words(&self) -> impl Iterator<Item = &str> {
         let is_of_word = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == ':';
         self.0.spelling.split(move |letter| !is_of_word(letter)).filter(|word| !word.is_empty())
     }
 
-    /// The declared type that it is, or that is in it; several in a map.
+    /// The declared type that this type is or contains; a map may contain several.
     pub fn mentioned(&self) -> Vec<Declared> {
         match self.kind() {
             TypeKind::Record(id) => vec![Declared::Record(*id)],
@@ -341,23 +343,24 @@ impl Type {
         }
     }
 
-    /// Whether it is the type of any message, which takes the values of all of them.
+    /// Whether the type is `flux::message`. The type `flux::message` accepts the values of all message types.
     pub fn is_any_message(&self) -> bool {
         *self.kind() == TypeKind::AnyMessage && !self.is_array()
     }
 
-    /// Whether a value of `given` is one of this type: it is of this type, or a message where any will do.
+    /// Whether the type accepts a value of the type `given`: the types are equal, or this type accepts any message and
+    /// `given` is a message.
     pub fn takes(&self, given: &Self) -> bool {
         self == given || self.is_any_message() && matches!(given.kind(), TypeKind::Message(_))
     }
 
-    /// The headers that C++ needs for it, where it is written as the language does: an author who writes as C++ does
-    /// includes them.
+    /// The headers that C++ needs for the type, if the author wrote it in the spelling of the language. An author
+    /// includes the headers for C++ spellings.
     pub fn headers(&self) -> Vec<&'static str> {
         if self.0.written == self.0.spelling { vec![] } else { self.all_headers() }
     }
 
-    /// The headers that C++ needs for it, however it is written.
+    /// The headers that C++ needs for the type, in either spelling.
     pub fn all_headers(&self) -> Vec<&'static str> {
         let with = |header, parts: &[&Self]| {
             let inner = parts.iter().flat_map(|part| part.all_headers());
@@ -375,8 +378,8 @@ impl Type {
         }
     }
 
-    /// How C spells it, where it can. A pointer to a class is one to C as well: `flux::connection *` is
-    /// `struct flux_connection *` there.
+    /// The C spelling, if there is one. A pointer to a class is a pointer in C, too: `flux::connection *` becomes
+    /// `struct flux_connection *`.
     pub fn in_c(&self) -> Option<String> {
         if matches!(self.kind(), TypeKind::Record(_) | TypeKind::Enum(_) | TypeKind::Message(_)) {
             return None;
@@ -393,23 +396,23 @@ impl Type {
         is_readable.then(|| spelling.split(' ').map(in_c).collect::<Vec<_>>().join(" "))
     }
 
-    /// The declaration of `name` in C++: `image_tag *request`, `int x[3]`, `std::string line`.
+    /// The C++ declaration of `name`: `image_tag *request`, `int x[3]`, `std::string line`.
     pub fn declare_cpp(&self, name: &str) -> String {
         declaration(&self.0.spelling, name, &self.0.array)
     }
 
-    /// The declaration of `name` as its author wrote it: `text line`.
+    /// The declaration of `name` in the author's spelling: `text line`.
     pub fn declare(&self, name: &str) -> String {
         declaration(&self.0.written, name, &self.0.array)
     }
 }
 
-/// The C++ spelling of a type that is written with the points of modules: `http::request` of `http.request`.
+/// The C++ spelling of a type that the author wrote with points after modules: `http::request` for `http.request`.
 fn in_namespaces(written: &str) -> String {
     let begins_word = |letter: char| letter.is_alphabetic() || letter == '_';
     let mut spelling = String::with_capacity(written.len() + 1);
     let mut letters = written.chars().peekable();
-    // Whether the letter before is of a name, and not of a number.
+    // Whether the previous letter belongs to a name, and not to a number.
     let mut in_name = false;
     let mut in_word = false;
     while let Some(letter) = letters.next() {
@@ -430,7 +433,7 @@ fn declaration(ty: &str, name: &str, array: &str) -> String {
 }
 
 impl Type {
-    /// What makes it the type that it is: not how it is written.
+    /// The identity of the type. The author's spelling does not count.
     fn identity(&self) -> (&str, &str, &TypeKind) {
         (&self.0.spelling, &self.0.array, &self.0.kind)
     }
@@ -458,7 +461,7 @@ impl Hash for Type {
     }
 }
 
-/// As the author wrote it; in the alternate form, `{:#}`, as in a sentence: "an `int32`".
+/// The author's spelling. The alternate form, `{:#}`, adds an article for use in a sentence: "an `int32`".
 impl fmt::Display for Type {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if out.alternate() {
@@ -471,19 +474,19 @@ impl fmt::Display for Type {
 }
 
 impl Integer {
-    /// The smallest and the largest.
+    /// The smallest and the largest integer.
     pub fn range(self) -> (i128, i128) {
         let largest = (1_i128 << (self.bits - u8::from(self.signed))) - 1;
         (if self.signed { -largest - 1 } else { 0 }, largest)
     }
 
-    /// Whether it has every integer that `other` has.
+    /// Whether this type has every integer of `other`.
     pub fn includes(self, other: Self) -> bool {
         let ((low, high), (other_low, other_high)) = (self.range(), other.range());
         low <= other_low && other_high <= high
     }
 
-    /// The type of the language that holds these.
+    /// The type of the language that holds these integers.
     pub fn ty(self) -> Type {
         Type::of_kind(TypeKind::Integer(self))
     }
@@ -513,13 +516,13 @@ impl Form {
     }
 }
 
-/// Whether what a pointer points at is `const`: it ends so, or begins so and is no pointer itself.
+/// Whether a pointer's target is `const`: the target ends so, or it begins so and is not a pointer itself.
 fn is_const(target: &str) -> bool {
     let target = target.trim_end();
     target.ends_with(" const") || target.ends_with("*const") || target.starts_with("const ") && !target.contains('*')
 }
 
-/// The classes of the standard library, and templates of such, that cannot be copied, and can be moved.
+/// The classes and class templates of the standard library that cannot be copied, but can be moved.
 const MOVE_ONLY: [&str; 11] = [
     "std::unique_ptr",
     "std::unique_lock",
@@ -548,7 +551,7 @@ const NUMBERS: [&str; 51] = [
     "off_t", "time_t", "socklen_t", "pid_t", "in_addr_t", "in_port_t",
 ];
 
-/// The integers that C++ types hold which are spelled so, on 64-bit Linux, which is all that servers run on (LP64).
+/// The integers that the C++ type with this spelling holds on 64-bit Linux (LP64). Servers run on no other system.
 fn integer_of(spelling: &str) -> Option<Integer> {
     let (signed, bits) = match spelling {
         "short" | "std::int16_t" | "__s16" => (true, 16),
@@ -566,7 +569,7 @@ fn integer_of(spelling: &str) -> Option<Integer> {
     Some(Integer { signed, bits })
 }
 
-/// The declared types that a value of `id` may contain, those in lists too; none for an enumeration.
+/// The declared types that a value of `id` may contain, also inside lists; none for an enumeration.
 pub fn contained_in(types: &Arena<TypeDeclaration>, id: TypeId) -> Vec<TypeId> {
     match &types[id].body {
         TypeBody::Record(fields) => {
@@ -576,8 +579,8 @@ pub fn contained_in(types: &Arena<TypeDeclaration>, id: TypeId) -> Vec<TypeId> {
     }
 }
 
-/// The declared types in an order in which each comes after those that it contains, as C++ wants them: of several that
-/// could come, the one declared first. One that contains itself is left out, and what contains it.
+/// The declared types in the order that C++ needs: each type follows the types that it contains. Of several candidates,
+/// the type declared first comes first. A type that contains itself is left out, and so are the types that contain it.
 /// O(fields · log).
 pub fn contained_first(types: &Arena<TypeDeclaration>) -> Vec<TypeId> {
     let mut missing: HashMap<TypeId, usize> = HashMap::new();
@@ -602,7 +605,7 @@ pub fn contained_first(types: &Arena<TypeDeclaration>) -> Vec<TypeId> {
     ordered
 }
 
-/// The fields of the record `id`; none of an enumeration.
+/// The fields of the record `id`; none for an enumeration.
 pub fn record_fields(program: &Program, id: TypeId) -> &[Parameter] {
     match program.types.find(id).map(|declared| &declared.body) {
         Some(TypeBody::Record(fields)) => fields,

@@ -1,8 +1,9 @@
-//! Making: a message of the values that somebody gives, as `make` of the generated classes does it.
+//! Making: this module makes a message from given values, in the same way as `make` of the generated classes.
 //!
-//! What says how large something is follows from it, as where a message is written that was read. What nobody gives is
-//! empty, or zero; of cases between which the next byte chooses, that is taken of which something is given. At last
-//! what was written is read again: values that are read as others make no message.
+//! A field that holds the size of another field follows from that field, as in a message that is read and written
+//! again. A field without a given value is empty, or zero. The next byte may choose between the cases of a switch; the
+//! module then takes the case that has a given field. At the end, the module reads the written bytes again. The module
+//! returns an error if a value is read differently.
 
 use crate::names::value_of;
 use crate::parse::Grammar;
@@ -14,19 +15,19 @@ use flux_ir::message::{
 use flux_ir::program::Program;
 use std::collections::BTreeSet;
 
-/// The values of which a message is made.
+/// The values that make a message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GivenMessage {
-    /// Which it is.
+    /// The message.
     pub message: MessageId,
-    /// In the order of [`Message::given`]; none where a field in a choice is not given.
+    /// The values in the order of [`Message::given`]; none for a field in a choice that has no given value.
     pub values: Vec<Option<GivenValue>>,
 }
 
-/// One of them.
+/// A given value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum GivenValue {
-    /// An integer, a text, a truth value.
+    /// An integer, a text or a truth value.
     Value(Value),
     /// Another message.
     Message(GivenMessage),
@@ -34,27 +35,27 @@ pub enum GivenValue {
     List(Vec<Self>),
 }
 
-/// A message that was made.
+/// A message that this module has made.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Made {
-    /// Its bytes.
+    /// The bytes of the message.
     pub bytes: Vec<u8>,
-    /// What is read of them.
+    /// The tree that the parser reads from the bytes.
     pub tree: Tree,
 }
 
-/// What nobody has given of a message while it is written.
+/// The facts about given fields that the writer of a message needs.
 pub(crate) struct Making<'p> {
-    /// The fields that were given.
+    /// The given fields.
     given: BTreeSet<FieldId>,
     firsts: &'p Firsts,
 }
 
-/// Makes a message; messages in it are made first, each by itself.
+/// Makes a message. Each inner message is made first, by itself.
 ///
 /// # Errors
 ///
-/// Values that are no such message.
+/// The values do not make such a message.
 pub fn make(grammar: &Grammar<'_>, given: &GivenMessage) -> Result<Made, Failure> {
     let program = grammar.program();
     let message = &program.messages[given.message];
@@ -103,7 +104,7 @@ fn made(grammar: &Grammar<'_>, message: &Message, given: &GivenMessage) -> Resul
     }
 }
 
-/// A given value as one that was read.
+/// A given value in the form of a value that was read.
 fn content(grammar: &Grammar<'_>, value: &GivenValue) -> Result<Content, Failure> {
     Ok(match value {
         GivenValue::Value(value) => Content::value(value.clone()),
@@ -119,20 +120,20 @@ fn read(content: Content) -> Read {
     Read { start: 0, end: 0, content }
 }
 
-/// A field that nobody gives: it is empty, or zero.
+/// The content of a field without a given value: empty, or zero.
 pub(crate) fn nothing(field: &Field) -> Read {
     let zero = || Content::value(Value::Integer(0));
     read(match (&field.form, field.is_list()) {
         (_, true) => Content::List(vec![]),
         (Form::Literal(_), _) => Content::Literal,
-        // No bytes at all.
+        // The inner message has no bytes at all.
         (Form::Unit(..), _) => Content::Stream { size: 0, kept: vec![] },
         (Form::Bytes | Form::Text | Form::Token(_), _) => Content::value(Value::Bytes(vec![])),
         (Form::Variable(..) | Form::Integer(..) | Form::Digits(..) | Form::Bits(_), _) => zero(),
     })
 }
 
-/// Formulas see the value of a field as it is converted.
+/// Converts the value of a field, because formulas use the converted value.
 fn convert(tree: &mut Tree, id: FieldId, field: &Field) {
     let Some(formula) = &field.convert else { return };
     let Some(own) = tree.fields.get(id.index()).and_then(Option::as_ref).map(|read| read.content.clone()) else {
@@ -144,13 +145,13 @@ fn convert(tree: &mut Tree, id: FieldId, field: &Field) {
     }
 }
 
-/// Whether some message contains it.
+/// Whether some message contains this message.
 fn is_in_another(program: &Program, id: MessageId) -> bool {
     program.messages.iter().any(|(_, message)| message.fields.iter().any(|field| unit_of(field) == Some(id)))
 }
 
 impl Making<'_> {
-    /// The case that is taken of those between which the next byte will choose.
+    /// The case to take if the next byte will choose between the cases.
     pub(crate) fn choose(&self, message: &Message, switch: &Switch) -> Option<usize> {
         let made_of = message.made_of();
         let has_any = |items: &[Item], is: &dyn Fn(&FieldId) -> bool| {
@@ -168,20 +169,20 @@ impl Making<'_> {
     }
 }
 
-/// The first field that was given and is read as something else.
+/// The first given field that is read as another value.
 fn differing<'m>(message: &'m Message, making: &Making<'_>, wanted: &Tree, tree: &Tree) -> Option<&'m Field> {
     let sized: Vec<_> = message.fields.iter().filter_map(|field| size(message, field)).collect();
     let of = |tree: &Tree, id: FieldId| tree.fields.get(id.index()).cloned().flatten().map(|read| read.content);
     let differs = |id: &FieldId| {
         let is_sized = sized.iter().any(|path| *path == [*id]);
-        // Of a choice that was taken, what is not given may be anything.
+        // A field without a given value may have any value in the case that was taken.
         let is_given = making.given.contains(id);
         is_given && !is_sized && of(wanted, *id).zip(of(tree, *id)).is_none_or(|(one, other)| !is_same(&one, &other))
     };
     message.made_of().into_iter().find(differs).and_then(|id| message.field(id))
 }
 
-/// What a field's size asks alone, or plus or minus a constant.
+/// The field that gives the size of `field`, alone or plus or minus a constant.
 fn size(message: &Message, field: &Field) -> Option<Vec<FieldId>> {
     let formula = match (&field.extent, &field.repeat) {
         (Some(Extent::Length(length)), _) => length,
@@ -191,7 +192,7 @@ fn size(message: &Message, field: &Field) -> Option<Vec<FieldId>> {
     Some(message.solve(formula, 0)?.0)
 }
 
-/// Whether two fields have the same value, wherever they stand.
+/// Whether two fields have the same value; their positions do not matter.
 fn is_same(one: &Content, other: &Content) -> bool {
     match (one, other) {
         (Content::Value { read: one, .. }, Content::Value { read: other, .. }) => one == other,

@@ -1,4 +1,4 @@
-//! A parser: bytes go in as they come, messages come out.
+//! A parser that takes bytes as they arrive, and returns messages.
 
 use crate::input::Input;
 use crate::parse::{Broken, Grammar};
@@ -9,73 +9,75 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-/// Whether the bytes of streams are kept with what is read.
+/// The choice to keep the bytes of streams with a message, or to drop them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Streams {
-    /// They are: so a message can be written again.
+    /// The parser keeps all bytes, and a writer can write the message again.
     Kept,
-    /// They go along; their number stays, and so many of the first.
+    /// The parser drops the bytes, and keeps their number. The message keeps at most this many bytes from the
+    /// beginning.
     Begun(u64),
 }
 
-/// A message that was read.
+/// A message that the parser has read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Parsed {
-    /// Where it begins in all that was fed.
+    /// The offset of the message's first byte in all bytes that the parser was fed.
     pub offset: u64,
-    /// What it is.
+    /// The tree of the message.
     pub tree: Tree,
 }
 
-/// A message that has begun.
+/// The unfinished reading of a message that has begun.
 type Open<'p> = Pin<Box<dyn Future<Output = Result<Tree, Broken>> + 'p>>;
 
-/// Reads one message after another.
+/// A parser that reads one message after another.
 pub struct Parser<'p> {
     grammar: &'p Grammar<'p>,
     input: Rc<Input>,
     message: MessageId,
     streams: Streams,
-    /// What its request asks for, where it depends on that.
+    /// The value that the request asks for, if the message depends on its request.
     asked: i128,
-    /// Where the message that is being read begins in all that was fed.
+    /// The offset of the current message's first byte in all bytes that the parser was fed.
     offset: u64,
     open: Option<Open<'p>>,
-    /// Of a message that has failed, what had been read of it.
+    /// The part of a failed message that the parser had read.
     broken: Option<Parsed>,
 }
 
 impl<'p> Parser<'p> {
-    /// A parser of `message`, which stands alone.
+    /// A parser of `message`, which must stand alone.
     pub fn new(grammar: &'p Grammar<'p>, message: MessageId, streams: Streams) -> Self {
         let input = Rc::new(Input::default());
         Self { grammar, input, message, streams, asked: 0, offset: 0, open: None, broken: None }
     }
 
-    /// The same of replies to requests that ask for this.
+    /// The same parser, for replies to requests that ask for `asked`.
     #[must_use]
     pub fn asked(self, asked: i128) -> Self {
         Self { asked, ..self }
     }
 
-    /// Adds bytes that have come.
+    /// Adds bytes that have arrived.
     pub fn feed(&mut self, bytes: &[u8]) {
         self.input.feed(bytes);
     }
 
-    /// No more bytes will come.
+    /// Closes the input: no more bytes will come.
     pub fn close(&mut self) {
         self.input.close();
     }
 
-    /// Once a message has failed, what had been read of it: its fields up to there. Of those that the failure names
-    /// there may be a part: the elements of a list, the bytes of a text up to where it broke off.
+    /// The part of a failed message that the parser had read: the fields up to the failure. A field that the failure
+    /// names may be incomplete. A list then has its first elements, and a text has its bytes up to the failure.
     pub fn broken(&self) -> Option<&Parsed> {
         self.broken.as_ref()
     }
 
-    /// The next message, or why what came is none: then there is no other, and [`Self::broken`] is there. None where
-    /// more bytes are needed, or no message has begun.
+    /// The next message, or the failure if the bytes are not a message. No message follows a failure, and
+    /// [`Self::broken`] returns the part that the parser had read. The result is none if the parser needs more bytes,
+    /// or if no message has begun.
     pub fn next_message(&mut self) -> Option<Result<Parsed, Failure>> {
         if self.broken.is_some() || self.open.is_none() && self.input.is_empty() {
             return None;

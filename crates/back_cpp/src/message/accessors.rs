@@ -1,4 +1,4 @@
-//! The class of a message as its header has it: the places of its fields, and a function for each of them.
+//! The class of a message as the header declares it: the places of the fields, and an accessor for each field.
 
 use super::formula::Known;
 use super::plan::{Store, value_type};
@@ -16,7 +16,8 @@ use flux_source::Deep;
 use std::collections::HashSet;
 
 impl Messages<'_> {
-    /// Those among `ids`, each after the ones whose places it has.
+    /// The messages `ids` in the order of their classes. If the places of a message A contain the places of a message
+    /// B, B comes before A.
     pub(crate) fn ordered(&self, ids: &[MessageId]) -> Vec<MessageId> {
         let (mut done, mut ordered) = (HashSet::new(), vec![]);
         for id in ids {
@@ -35,7 +36,7 @@ impl Messages<'_> {
         ordered
     }
 
-    /// The class of a message, as its header has it.
+    /// The declaration of the message's class in the header.
     pub(crate) fn class_declaration(&self, id: MessageId) -> Declaration {
         let message: &Message = &self.program.messages[id];
         let name = message.name.own();
@@ -86,7 +87,7 @@ impl Messages<'_> {
         Declaration::Class(name.to_owned(), runtime::MESSAGE.to_owned(), inner)
     }
 
-    /// The functions of the class that need other classes, which come first.
+    /// The functions of the class that need other classes. The header defines them after all classes.
     pub(crate) fn later_functions(&self, id: MessageId) -> Vec<Declaration> {
         let message: &Message = &self.program.messages[id];
         let mut later = vec![];
@@ -99,7 +100,8 @@ impl Messages<'_> {
             }
         }
         if let Some(body) = self.finding(id) {
-            // Who goes through a list mostly asks for some of the fields: what finds the others is left out.
+            // A loop over a list usually reads only some fields of an element. Inlining lets the C++ compiler drop the
+            // search for the other fields.
             let result = "[[gnu::always_inline]] inline std::uint32_t".to_owned();
             let function = Function { result, body, ..find_function(&format!("{}::", message.name.own())) };
             later.extend([Declaration::Blank, Declaration::Method(function, "")]);
@@ -173,7 +175,7 @@ impl Messages<'_> {
         members
     }
 
-    /// The function that gives a field; none where nobody can ask for it.
+    /// The accessor of a field; none if the program cannot ask for the field.
     fn accessor(&self, id: MessageId, at: FieldId, field: &Field) -> Option<Function> {
         if field.name.is_empty() || !is_before_streams(&self.program.messages, &self.program.messages[id], at) {
             return None;
@@ -212,7 +214,7 @@ impl Messages<'_> {
             _ => {
                 let (said, is_checked) = self.value(id, at, &from)?;
                 if is_checked {
-                    // It was found to fit when the message was read.
+                    // The reader checked that the value fits when it read the message.
                     body.push(Statement::Variable(Declarator::new("bool", "fits"), Initial::Value(Cpp::name("true"))));
                 }
                 let ty = result_type(&said.known, field);
@@ -239,7 +241,8 @@ impl Messages<'_> {
         Some(Function { result, name, parameters: vec![], body, caught: vec![] })
     }
 
-    /// The places that an element begins with, as `inner`, where it is given anything.
+    /// The initial places of an element, as the C++ variable `inner`; none if the element takes no arguments and no
+    /// origin.
     fn element_places(
         &self,
         id: MessageId,
@@ -275,7 +278,7 @@ impl Messages<'_> {
     }
 }
 
-/// The type of a field's value.
+/// The C++ type of a field's value.
 fn result_type(known: &Known, field: &Field) -> String {
     match (known, &field.convert, &field.form) {
         (Known::Truth, ..) => "bool".to_owned(),
@@ -324,7 +327,7 @@ fn reading_functions(message: &Message) -> Vec<Declaration> {
     declared
 }
 
-/// What reads a message quickly.
+/// The function that reads a message quickly.
 pub(super) fn quick_function(scope: &str, body: Vec<Statement>) -> Function {
     let parameters = vec![
         Declarator::new("std::string_view", "bytes"),
@@ -334,7 +337,7 @@ pub(super) fn quick_function(scope: &str, body: Vec<Statement>) -> Function {
     function(runtime::QUICK_OUTCOME, &format!("{scope}read_quickly"), parameters, body)
 }
 
-/// What finds the fields of a message again, without what it does.
+/// The function that finds the fields of a message again, without its body.
 fn find_function(scope: &str) -> Function {
     let parameters = vec![
         Declarator::new("std::string_view", "bytes"),
@@ -344,7 +347,7 @@ fn find_function(scope: &str) -> Function {
     function("std::uint32_t", &format!("{scope}find"), parameters, vec![])
 }
 
-/// What makes one of bytes, and one that has none.
+/// The constructors of the class: one makes a message without bytes, the other makes a message from bytes and places.
 fn constructors(name: &str) -> Vec<Declaration> {
     let parameters = vec![Declarator::new(runtime::BYTES, "of"), Declarator::new("const places &", "found")];
     let base = ["std::move(of)", "found.whole.begin", "found.whole.end"].map(Cpp::name);
@@ -356,7 +359,7 @@ fn constructors(name: &str) -> Vec<Declaration> {
     ]
 }
 
-/// All messages whose names are of a module, or of none.
+/// All messages with names in the module `module`; without a module, all messages with names in no module.
 pub(crate) fn of_module(program: &flux_ir::program::Program, module: Option<&str>) -> Vec<ArenaId<Message>> {
     program.messages.iter().filter(|(_, message)| message.name.module() == module).map(|(id, _)| id).collect()
 }

@@ -1,4 +1,4 @@
-//! Calls: of functions of the language, of the program, and of types, whose values they make.
+//! Calls of built-in functions, of functions of the program, and of types. A call of a type makes a value of the type.
 
 use super::kind::{Kind, Signature, spelled};
 use super::lower::MODULE;
@@ -18,7 +18,7 @@ use flux_ir::program::{NodeId, TypeBody, TypeId};
 use flux_ir::types::{Declared, Type};
 use flux_source::Span;
 
-/// The functions of the language: what each is called, and how it is written.
+/// The built-in functions: their names, and their usage.
 const FUNCTIONS: [(&str, &str); 9] = [
     ("len", "`len(backends)`: how many there are"),
     ("hash", "`hash(req.key)`: a number of a value, the same wherever it is computed"),
@@ -31,13 +31,13 @@ const FUNCTIONS: [(&str, &str); 9] = [
     ("max", "`max(a, b)`: the larger of two numbers"),
 ];
 
-/// Whether a function of the language is called so.
+/// Whether a built-in function has this name.
 pub(super) fn is_built_in(name: &str) -> bool {
     FUNCTIONS.iter().any(|(own, _)| *own == name)
 }
 
 impl<'syntax> Checker<'syntax, '_, '_> {
-    /// `name(e, e)`
+    /// A call: `name(e, e)`.
     pub(super) fn call(
         &mut self,
         name: &'syntax QualifiedName<'syntax>,
@@ -65,13 +65,13 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         }
     }
 
-    /// The node of a module that is called so.
+    /// The node of a module that has this name.
     fn node_of_module(&self, name: &QualifiedName<'_>) -> Option<NodeId> {
         let (module, own) = name.parts();
         self.scope.node(Some(self.scope.module_called(module?)?), own)
     }
 
-    /// The call of a node of a module, which bodies of `.flux` could call, too.
+    /// A call of a node in a module. Bodies in `.flux` could call the node, too.
     fn module_call(
         &mut self,
         id: NodeId,
@@ -103,7 +103,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         self.report(error.help("call nodes of modules that compute one value of values, which have no names in a call"))
     }
 
-    /// The record or message of which a call makes a value.
+    /// The record or message that a call makes.
     fn made(&mut self, name: &'syntax QualifiedName<'syntax>) -> Checked<Option<Declared>> {
         let (module, own) = name.parts();
         if let Some(view) = self.views.get(own).filter(|_| module.is_none()) {
@@ -131,7 +131,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         self.report(error.help(help))
     }
 
-    /// What a function of the language gives.
+    /// The value of a call of a built-in function.
     fn built_in_call(
         &mut self,
         name: &str,
@@ -173,13 +173,13 @@ impl<'syntax> Checker<'syntax, '_, '_> {
             _ => return Err(self.report_built_in(name, first.value.span)),
         };
         let Ok(called) = called else { return Err(self.report_built_in(name, first.value.span)) };
-        // A length is an index in the model, and any number here.
+        // The model gives a length the type of an index. In this language a length may be any number.
         let converted =
             if called.ty.integer().is_some() { self.typing().convert(called, &integer, span) } else { Ok(called) };
         self.typed(converted)
     }
 
-    /// The address of who is at the other end.
+    /// The address of the peer at the other end.
     fn peer(&mut self, end: Option<End>, text: &Type, span: Span) -> Result<Expression, Box<compute::Mistake>> {
         match end {
             Some(End { channel, element: Some(index) }) => {
@@ -190,7 +190,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         }
     }
 
-    /// What a node of the module of processes gives. Without a process there is no such module, and nothing is run.
+    /// A call of a node in the module of processes. Without a process the module does not exist, and no code runs.
     fn of_module(&self, node: &str, arguments: Vec<Expression>, ty: &Type, span: Span) -> Expression {
         match self.scope.node(Some(MODULE), node) {
             Some(node) => self.typing().apply(Callable::Node(node), arguments, ty, span),
@@ -211,7 +211,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         Ok(self.of_module("Nearest", vec![peers, key], &integer, span))
     }
 
-    /// `min(a, b)`, which is of a list in the model.
+    /// A call of `min(a, b)` or `max(a, b)`. In the model both functions take a list.
     fn one_of_two(&mut self, name: &str, two: [&'syntax Written<'syntax>; 2], span: Span) -> Checked<Expression> {
         let (first, second) = (self.value(two[0]), self.value(two[1]));
         let list = self.typing().list(vec![first?, second?], span);
@@ -229,7 +229,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         self.report(error.help(format!("write {how}")))
     }
 
-    /// `string(e)`: the value as one of another type.
+    /// A conversion of a value to another type: `string(e)`.
     fn conversion(&mut self, to: &Type, arguments: &'syntax [Argument<'syntax>], span: Span) -> Checked<Expression> {
         let [only] = arguments else {
             let headline = format!("`{}` converts one value", spelled(to));
@@ -241,7 +241,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         self.typed(converted)
     }
 
-    /// A call of a function of the program, which a rule may have given its last value: that is `piped`.
+    /// A call of a function of the program. A rule may have given the last value, which is `piped`.
     pub(super) fn function_call(
         &mut self,
         name: &'syntax QualifiedName<'syntax>,
@@ -280,7 +280,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         self.called(name, &signature, found)
     }
 
-    /// What comes along `=>`, as what the function takes last.
+    /// The value that `=>` passes, as the last argument of the function.
     fn fits_piped(&mut self, value: Expression, (own, wanted): (&str, &Type), declared: Span) -> Checked<Expression> {
         if self.typing().coerce(value.clone(), wanted).is_err() {
             let (given, wanted) = (spelled(&value.ty), spelled(wanted));
@@ -292,7 +292,8 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         self.fits(value, wanted)
     }
 
-    /// What a call gives that fits: a pure function is called in the model; another is made a part of the rule.
+    /// The result of a call with arguments that fit. The model calls a pure function. Any other function becomes a part
+    /// of the rule.
     fn called(
         &mut self,
         name: &'syntax QualifiedName<'syntax>,
@@ -311,12 +312,12 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         }
         match (self.lowers, self.bodies.get(own).copied()) {
             (true, Some(function)) => self.inlined(function, arguments, result),
-            // In a function that is only checked the type alone matters.
+            // The result of a function that is only checked needs its type alone.
             _ => Ok(result.map_or(Typed::Nothing, |ty| Typed::Value(read(VariableId::new(0), &ty, name.span)))),
         }
     }
 
-    /// The statements of a function, for what a call gives it, and its value.
+    /// The statements of a function for the arguments of a call, and the function's value.
     fn inlined(
         &mut self,
         function: &'syntax Function<'syntax>,
@@ -404,7 +405,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         }
     }
 
-    /// What stands for a `ref`: the name of state.
+    /// The argument for a `ref`: the name of state.
     fn state_argument(&mut self, value: &'syntax Written<'syntax>, wanted: &Type, parameter: &str) -> Checked<Taken> {
         let named = match &value.form {
             Form::Name(name) => self.find(name.parts().1).cloned(),
@@ -429,7 +430,7 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         }
     }
 
-    /// `kv(e_key, v)`, or `kv(key: e_key, value: v)`
+    /// A record: `kv(e_key, v)`, or `kv(key: e_key, value: v)`.
     fn record(&mut self, id: TypeId, arguments: &'syntax [Argument<'syntax>], span: Span) -> Checked<Expression> {
         let declared = &self.scope.program.types[id];
         let (name, declared_at) = (declared.name.to_string(), declared.span);
@@ -470,7 +471,8 @@ impl<'syntax> Checker<'syntax, '_, '_> {
         Ok(Expression { term, ty, span })
     }
 
-    /// `cmd(opcode: 1, key: k)`: fields by their names; what is left out is 0 or empty.
+    /// A message: `cmd(opcode: 1, key: k)`. The call gives fields by their names; a field that is left out is 0 or
+    /// empty.
     fn message(&mut self, id: MessageId, arguments: &'syntax [Argument<'syntax>], span: Span) -> Checked<Expression> {
         let ty = Type::declared(self.scope.program, Declared::Message(id));
         let view = self.views.values().find(|view| view.message == id && view.is_whole);
@@ -518,12 +520,12 @@ impl<'syntax> Checker<'syntax, '_, '_> {
     }
 }
 
-/// What a parameter of a call is given.
+/// An argument of a call.
 enum Taken {
     Value(Expression),
     /// State, which the function may change.
     State(VariableId),
-    /// A channel, or an array of them; which, where that is known.
+    /// A channel, or an array of channels; none if the checker does not know which one.
     End(Option<End>),
 }
 
@@ -540,13 +542,13 @@ fn channel(end: Option<&End>) -> u32 {
     end.map_or(0, |end| end.channel)
 }
 
-/// What a function is given, as a message lists it.
+/// The parameters of a function, as a diagnostic lists them.
 fn parameters(parameters: &[(&str, Option<Kind>, bool)]) -> String {
     let names: Vec<_> = parameters.iter().map(|(name, ..)| format!("`{name}`")).collect();
     if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
 }
 
-/// How a record is made.
+/// The help text that shows how to make a record.
 fn how(name: &str, fields: &[flux_ir::program::Parameter]) -> String {
     let names: Vec<_> = fields.iter().map(|field| field.name.as_str()).collect();
     format!("write `{name}({})`, with a value for each field", names.join(", "))

@@ -14,11 +14,11 @@ use flux_ir::types::{Declared, Type, built_in_names};
 use flux_source::Span;
 use std::collections::BTreeMap;
 
-/// How a step gives a type.
+/// The help text that shows how a step gives a type.
 const WRITE: &str = "write its name in its place: `tcp.ReadMessage(memcached.command)`";
 
 impl<'syntax> Resolver<'syntax, '_, '_> {
-    /// Declares the nodes with types, and then their flows, which may name each other.
+    /// Declares the nodes with types, and then their flows, because the flows may name any of these nodes.
     pub(super) fn declare_generics(&mut self) {
         let syntax = self.syntax;
         for statement in &syntax.statements {
@@ -37,7 +37,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         }
     }
 
-    /// The node with types that is called so.
+    /// The node with types that has this name.
     pub(super) fn generic(&self, name: &QualifiedName<'_>) -> Option<&Generic> {
         let (module, own) = name.parts();
         self.scope.generic(module, own)
@@ -86,7 +86,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         });
     }
 
-    /// The flow of a node with types is a chain of nodes.
+    /// Resolves the flow of a node with types: a chain of nodes.
     fn generic_flow(&mut self, flow: &'syntax syntax::Flow<'syntax>, generic: &Generic) {
         if generic.steps.is_some() {
             let headline = format!("the node `{}` has two flows without patterns", flow.node);
@@ -122,7 +122,8 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         }
     }
 
-    /// A step that applies a node with types: to the node that it is with those of the step.
+    /// A step that applies a node with types. The step applies the instance of the node for the types that the step
+    /// gives.
     pub(super) fn generic_application(
         &mut self,
         application: &'syntax syntax::Application<'syntax>,
@@ -132,7 +133,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         let node = match types {
             Some(types) => self.scope.instance(generic, &types),
             None => {
-                // All was said of it.
+                // All errors of this node are already reported.
                 self.reported.insert((ids::TYPE_ARGUMENT, generic.name.clone()));
                 self.node(&application.node, application.node.span)
             }
@@ -150,7 +151,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         Application { node, constants, named, arguments: None, kept: vec![], span }
     }
 
-    /// The types among the arguments of a step, and the constants. `names` are those of types that are put in later.
+    /// The types and the constants among the arguments of a step. `names` are the names of types that are put in later.
     fn arguments(
         &mut self,
         application: &'syntax syntax::Application<'syntax>,
@@ -174,7 +175,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         (types.into_iter().collect(), constants)
     }
 
-    /// The type that an argument of a step names; none where it names none, which is reported.
+    /// The type that an argument of a step names. If it names no type, the result is none, and an error is reported.
     fn type_argument(&mut self, constant: &'syntax syntax::Constant<'syntax>, names: &[&str]) -> Option<Type> {
         let name = match &constant.value {
             ConstantValue::Option(name) => name,
@@ -208,7 +209,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         built_in
     }
 
-    /// A declared type: of messages one that can be alone.
+    /// A declared type. A message must be able to stand alone; otherwise an error is reported.
     fn whole_message(&mut self, declared: Declared, span: Span) -> Option<Type> {
         let ty = Type::declared(self.scope.program, declared);
         let message = declared.message().map(|id| &self.scope.program.messages[id]);
@@ -219,7 +220,7 @@ impl<'syntax> Resolver<'syntax, '_, '_> {
         None
     }
 
-    /// The one node that this file has of a node with types; where it has another number, that is reported.
+    /// The only instance of a node with types in this file. Any other number of instances is an error.
     pub(super) fn only_instance(&mut self, name: &QualifiedName<'_>) -> Option<NodeId> {
         let (module, own) = name.parts();
         let instances = self.scope.instances(module, own);
@@ -245,8 +246,8 @@ pub(super) fn is_generic(declaration: &Declaration<'_>) -> bool {
     declaration.inputs.iter().any(|input| names_type(input, declaration))
 }
 
-/// Whether an input is a type, `type M`: another input or an output is of it. Old programs may have a C++ type that is
-/// called `type`.
+/// Whether an input is a type, `type M`: another input or an output has the type `M`. An old program may have a C++
+/// type with the name `type`.
 fn names_type(input: &syntax::Parameter<'_>, declaration: &Declaration<'_>) -> bool {
     let name = input.name.as_str();
     let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | ':' | '.');

@@ -1,8 +1,9 @@
 //! Messages that bodies make: `reply(code: 0, text: line)`.
 //!
-//! Parameters are given by their names, as fields are, and none is left out. What follows from other fields cannot be
-//! given, and a field that is left out is 0 or empty, but for another message: of that nothing would be right. Whether
-//! all this makes a message is known when the body runs.
+//! A call gives parameters and fields by their names. All parameters must be given, except the parameter `asked` of a
+//! message that stands alone. A body cannot give a field that follows from other fields. A field that is left out is 0
+//! or empty. An inner message cannot be left out, because it has no correct default. When the body runs, the program
+//! checks that the values make a message.
 
 use super::body::{BodyResolver, Reported};
 use super::expression::listed;
@@ -17,7 +18,7 @@ use flux_source::Span;
 use std::collections::BTreeMap;
 
 impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
-    /// A message of these parameters and fields.
+    /// A message with these parameters and fields.
     pub(super) fn message(
         &mut self,
         id: MessageId,
@@ -64,7 +65,7 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
         Ok(Expression { term: Term::Message(values.into_iter().collect()), ty, span })
     }
 
-    /// What an argument is for, its name, and the type of its value.
+    /// The parameter or field that an argument gives, its name, and the type of its value.
     fn given(
         &mut self,
         message: &Message,
@@ -94,7 +95,7 @@ impl<'syntax> BodyResolver<'_, 'syntax, '_, '_> {
                 let declared = message.field(field).map_or(message.span, |field| field.span);
                 Err(self.report(error.mark(declared, "declared here").help("leave it out")))
             }
-            // A parameter of no type was reported where it is declared.
+            // An error was reported at the declaration of a parameter without a type.
             (None, Given::Parameter(_)) => Err(Reported),
         }
     }
@@ -115,7 +116,7 @@ fn kind_of(given: Given) -> &'static str {
     }
 }
 
-/// Why nobody gives a field.
+/// The reason why a body cannot give a field.
 fn why(message: &Message, id: FieldId) -> &'static str {
     match message.field(id) {
         Some(field) if matches!(field.form, Form::Literal(_)) => "it is always the same",

@@ -1,53 +1,52 @@
-//! What a message is made of: the parameters and fields that whoever makes one gives, and the fields that follow from
-//! them.
+//! The values that make a message: the maker gives parameters and fields, and the other fields follow from them.
 
 use super::{Extent, Field, FieldId, Form, Formula, Item, Message, Repeat, Root};
 use crate::compute::{Expression, Operator, Term};
 use std::collections::BTreeSet;
 
-/// What whoever makes a message gives a value: its parameters, and fields.
+/// A value that the maker of a message gives: a parameter or a field.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Given {
     /// The parameter at this index.
     Parameter(usize),
-    /// This field.
+    /// A field of the message.
     Field(FieldId),
 }
 
-/// The variables by which messages say which replies belong to which request.
+/// The variables of a message that tell which replies belong to which request.
 const EXCHANGE: [&str; 8] =
     ["replies", "asks", "may_repeat", "may_end_messages", "is_interim", "is_mark", "ends_messages", "ends_connection"];
 
-/// The parameter by which a reply learns what its request `asks` for.
+/// The parameter of a reply that carries the value of its request's variable `asks`.
 const ASKED: &str = "asked";
 
 impl Message {
-    /// Whether it has a variable that says something of the exchange that it is in.
+    /// Whether the message has a variable that describes its exchange.
     pub fn says_of_exchange(&self) -> bool {
         self.fields.iter().any(|field| field.is_variable() && EXCHANGE.contains(&field.name.as_str()))
     }
 
-    /// Whether it depends on what its request asks for.
+    /// Whether the message depends on the variable `asks` of its request.
     pub fn is_asked(&self) -> bool {
         self.parameters.iter().any(|one| one.name == ASKED && one.ty.integer().is_some())
     }
 
-    /// Whether it can stand by itself: what it does not find in its bytes is at most what its request asks for. Whoever
-    /// makes one may leave that out; then it is 0.
+    /// Whether the message can stand alone. The reader of such a message needs at most one value from outside its
+    /// bytes: the value of its request's variable `asks`. A maker may leave this value out; the value is then 0.
     pub fn stands_alone(&self) -> bool {
         self.parameters.len() == usize::from(self.is_asked())
     }
 
-    /// Its parameters, and the fields of which one is made, in the order of their declarations.
+    /// The parameters, and the fields that the maker gives, in the order of their declarations.
     pub fn given(&self) -> Vec<Given> {
         let parameters = (0..self.parameters.len()).map(Given::Parameter);
         parameters.chain(self.made_of().into_iter().map(Given::Field)).collect()
     }
 
-    /// The fields of which one is made, in the order of their declarations: those with a name and a value of their own.
-    /// A variable, a literal and what `&parse_at` looks back at are none; nor is what always follows from
-    /// others: what a `&serialize` gives a value, and what a `&length` or a `T[n]` names alone, or plus or minus a
-    /// constant. O(size of the message).
+    /// The fields that the maker gives, in the order of their declarations. Each has a name and a value of its own. The
+    /// list has no variables, no literals and no fields that `&parse_at` reads from earlier bytes. The list also leaves
+    /// out fields that always follow from others. A `&serialize` gives such a field its value, or a `&length` or a
+    /// `T[n]` names the field alone, or plus or minus a constant. O(size of the message).
     pub fn made_of(&self) -> Vec<FieldId> {
         let follows = self.following();
         let fields = self.fields.iter().enumerate().map(|(index, field)| (FieldId::new(index), field));
@@ -58,8 +57,9 @@ impl Message {
         fields.filter(|(id, field)| is_given(id, field)).map(|(id, _)| id).collect()
     }
 
-    /// The field that makes `formula` be `wanted`, and its value, if the formula is a field plus or minus a constant.
-    /// None of this message that is converted: of what it becomes does not follow what it is on the wire.
+    /// The field that makes `formula` equal to `wanted`, and the field's value, if the formula is a field plus or minus
+    /// a constant. The result is none for a converted field of this message: its value on the wire does not follow from
+    /// its converted value.
     pub fn solve(&self, formula: &Formula, wanted: i128) -> Option<(Vec<FieldId>, i128)> {
         let found = solve(formula, wanted)?;
         match found.0.as_slice() {
@@ -68,7 +68,7 @@ impl Message {
         }
     }
 
-    /// The fields whose values always follow from others.
+    /// The fields with values that always follow from other fields.
     fn following(&self) -> BTreeSet<FieldId> {
         let always = self.items.iter().filter_map(|item| match item {
             Item::Field(id) => self.field(*id),

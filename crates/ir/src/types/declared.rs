@@ -1,4 +1,4 @@
-//! The types that a program declares, and what spellings mean them.
+//! The types that a program declares, and the spellings that mean them.
 
 use super::{BUILT_IN, Type, TypeKind, written_name};
 use crate::message::MessageId;
@@ -10,16 +10,16 @@ use std::collections::HashMap;
 /// A type that a program declares.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Declared {
-    /// By `record`.
+    /// A type declared with `record`.
     Record(TypeId),
-    /// By `enum`.
+    /// A type declared with `enum`.
     Enum(TypeId),
     /// A message.
     Message(MessageId),
 }
 
 impl Declared {
-    /// Which it is of the records and enumerations, where it is one.
+    /// The record or enumeration; none for a message.
     pub fn declaration(self) -> Option<TypeId> {
         match self {
             Self::Record(id) | Self::Enum(id) => Some(id),
@@ -27,7 +27,7 @@ impl Declared {
         }
     }
 
-    /// Which it is of the messages, where it is one.
+    /// The message; none for a record or an enumeration.
     pub fn message(self) -> Option<MessageId> {
         match self {
             Self::Message(id) => Some(id),
@@ -44,12 +44,13 @@ impl Declared {
     }
 }
 
-/// The types that a program declares, by what they are called: here `store.entry`, and in C++ `store::entry`.
+/// The types that a program declares, by their names: `store.entry` in Flux, and `store::entry` in C++.
 #[derive(Clone, Default, Debug)]
 pub struct TypeNames(HashMap<String, (Declared, Name)>);
 
 impl TypeNames {
-    /// Those of `program`. Where two have one name, it means the first, and a message after all others.
+    /// The types that `program` declares. If several types have one name, the name means the first type. A message
+    /// comes after all other types.
     pub fn of(program: &Program) -> Self {
         let mut names = Self::default();
         for (id, declared) in program.types.iter() {
@@ -61,21 +62,22 @@ impl TypeNames {
         names
     }
 
-    /// Adds a type that is called `name`, unless another is.
+    /// Adds a type with the name `name`. A spelling that already means another type keeps its meaning.
     pub fn add(&mut self, name: &Name, declared: Declared) {
         for spelling in [name.to_string(), name.joined("::"), written_name(name)] {
             self.0.entry(spelling).or_insert_with(|| (declared, name.clone()));
         }
     }
 
-    /// The declared type that is written `name`, here or in C++.
+    /// The declared type with the spelling `name`, in Flux or in C++.
     pub fn find(&self, name: &str) -> Option<Declared> {
         self.0.get(name).map(|(declared, _)| *declared)
     }
 
-    /// The type that is spelled so, and whose declarations end in `array`: `[3]` of `int x[3]`, empty where it is no
-    /// array. Tokens are separated by one space where both are words, and by the customary spelling elsewhere:
-    /// `image_tag *`, `unsigned int`, `map<text, hit>`. An array of whatever is C++'s. O(length of the spelling).
+    /// The type with the spelling `spelling` and with declarations that end in `array`. The `array` of `int x[3]` is
+    /// `[3]`; it is empty if the type is not an array. One space separates two words; other tokens have the customary
+    /// spelling: `image_tag *`, `unsigned int`, `map<text, hit>`. An array is always a C++ type. O(length of the
+    /// spelling).
     pub fn read(&self, spelling: &str, array: &str) -> Type {
         let own = self.own(spelling, NESTING_LIMIT);
         match own {
@@ -85,8 +87,8 @@ impl TypeNames {
         }
     }
 
-    /// The type of the language that is spelled so; none where it is C++'s. Lists, optionals and maps may be
-    /// in each other up to `depth`; what is deeper is C++'s.
+    /// The type of the language with this spelling; none for a C++ type. Lists, optionals and maps may nest up to
+    /// `depth` levels. A type with deeper nesting is a C++ type.
     fn own(&self, spelling: &str, depth: usize) -> Option<Type> {
         let spelling = spelling.trim();
         if let Some((kind, _, _)) = BUILT_IN.iter().find(|(_, here, cpp)| spelling == *here || spelling == *cpp) {
@@ -114,7 +116,7 @@ impl TypeNames {
     }
 }
 
-/// `K` and `V` of `K, V`.
+/// The types `K` and `V` of `K, V`.
 fn split_pair(inner: &str) -> Option<(&str, &str)> {
     let mut depth = 0_usize;
     let comma = inner.find(|letter| {

@@ -1,5 +1,5 @@
-//! What must hold of computations: every part is of the type that its term gives, every variable has a value where it
-//! is read and is in scope there, and every way to the end has given all outputs.
+//! The checks of computations. Every part has the type that its term gives. Every variable that a computation reads is
+//! in scope there and has a value. Every way to the end has given all outputs.
 
 use super::Violations;
 use crate::compute::{
@@ -14,7 +14,7 @@ use crate::types::{Integer, Type, TypeKind};
 use flux_source::{Span, deep};
 use std::collections::HashSet;
 
-/// What must hold of all computations, in a program whose types are well formed. O(size of the computations).
+/// Checks all computations of a program with well-formed types. O(size of the computations).
 pub(super) fn check(program: &Program, violations: &mut Violations) {
     for (_, node) in program.nodes.iter() {
         if let Body::Computed(computation) = &node.body {
@@ -31,7 +31,7 @@ pub(super) fn check(program: &Program, violations: &mut Violations) {
     }
 }
 
-/// No computation calls itself.
+/// Checks that no computation calls itself.
 pub(super) fn check_acyclic(program: &Program, violations: &mut Violations) {
     let ordered: HashSet<Callable> = callees_first(program).into_iter().collect();
     for (caller, _) in calls_of(program).into_iter().filter(|(caller, _)| !ordered.contains(caller)) {
@@ -43,7 +43,7 @@ pub(super) fn check_acyclic(program: &Program, violations: &mut Violations) {
     }
 }
 
-/// What must hold of an expression of `name`, whose variables are these and all have values.
+/// Checks an expression of `name`. The expression has these variables, and all of them have values.
 pub(super) fn check_expression(
     program: &Program,
     variables: Vec<Variable>,
@@ -75,7 +75,7 @@ struct Checker<'a, 'b> {
     computation: &'a Computation,
     name: &'a Name,
     span: Span,
-    /// The variables that have a value here.
+    /// The variables that have a value at this point.
     given: HashSet<VariableId>,
     violations: &'b mut Violations,
 }
@@ -96,7 +96,7 @@ impl<'a, 'b> Checker<'a, 'b> {
         self.violations.require(holds, self.span, || format!("the computation of `{name}` {what}"));
     }
 
-    /// The first variables are the inputs, which have values, and the outputs.
+    /// Checks that the variables begin with the inputs and the outputs. The inputs have values.
     fn begins_with(&mut self, inputs: &[Parameter], outputs: &[Parameter]) {
         let wanted = inputs.iter().chain(outputs).map(|parameter| (&parameter.name, &parameter.ty));
         let found = self.computation.variables.iter().map(|variable| (&variable.name, &variable.ty));
@@ -105,7 +105,7 @@ impl<'a, 'b> Checker<'a, 'b> {
         self.given.extend((0..inputs.len()).map(VariableId::new));
     }
 
-    /// Goes through the whole; gives whether its end can be reached.
+    /// Checks the whole computation; returns whether its end is reachable.
     fn run(&mut self) -> bool {
         let computation = self.computation;
         let (ends, _) = self.statements(&computation.block);
@@ -116,14 +116,14 @@ impl<'a, 'b> Checker<'a, 'b> {
         ends
     }
 
-    /// Goes through a block; gives whether its end can be reached. What begins in it ends with it.
+    /// Checks a block; returns whether its end is reachable. Variables that begin in the block end with it.
     fn block(&mut self, block: &'a [Statement]) -> bool {
         let (ends, own) = self.statements(block);
         own.iter().for_each(|variable| _ = self.given.remove(variable));
         ends
     }
 
-    /// Goes through statements; gives whether their end can be reached, and the variables that begin in them.
+    /// Checks statements; returns whether their end is reachable, and the variables that begin in them.
     fn statements(&mut self, block: &'a [Statement]) -> (bool, Vec<VariableId>) {
         deep(|| {
             let mut own = vec![];
@@ -198,7 +198,8 @@ impl<'a, 'b> Checker<'a, 'b> {
         named == Some(code.number)
     }
 
-    /// After either block what both have given is given; what a block that does not end has given does not count.
+    /// Checks both blocks of an `if`; returns whether the end of either block is reachable. A variable has a value
+    /// afterwards if both blocks give it a value. A block without a reachable end does not count.
     fn either(&mut self, then: &'a [Statement], otherwise: &'a [Statement]) -> bool {
         let before = self.given.clone();
         let then_ends = self.block(then);
@@ -217,7 +218,7 @@ impl<'a, 'b> Checker<'a, 'b> {
         self.require(is_new, "begins a variable twice");
     }
 
-    /// What is gone through; its variables begin.
+    /// Checks the list or map that a walk goes through; the variables of the walk begin.
     fn walk(&mut self, Walk { element, value, over }: &'a Walk) {
         self.expression(over);
         let types = match (over.ty.kind(), value) {
@@ -232,7 +233,8 @@ impl<'a, 'b> Checker<'a, 'b> {
         }
     }
 
-    /// Whether something that can be called is called with values of its types, and what it then gives.
+    /// Checks a call of a node or a predicate. Returns whether the arguments have the types of the inputs, and the
+    /// types of the outputs.
     fn called(&mut self, callee: Callable, arguments: &[Expression]) -> (bool, Vec<Type>) {
         let (inputs, outputs): (&[Parameter], Vec<Type>) = match callee {
             Callable::Node(node) => match self.program.nodes.find(node) {
@@ -283,7 +285,7 @@ impl<'a, 'b> Checker<'a, 'b> {
         })
     }
 
-    /// Whether an expression is of its type, its parts being of theirs.
+    /// Whether an expression has its type, if its parts have theirs.
     fn is_typed(&self, expression: &Expression) -> bool {
         let ty = &expression.ty;
         let is_bool = *ty.kind() == TypeKind::Bool;
@@ -341,7 +343,7 @@ impl<'a, 'b> Checker<'a, 'b> {
                 };
                 it.condition.iter().all(is_filter) && is_made
             }
-            // Whoever looked at the call has said it.
+            // `Self::expression` has already checked the call.
             Term::Apply(..) => true,
             Term::Element(two) => is_element(two, ty),
             Term::Slice(of, from, to) => {
@@ -354,7 +356,7 @@ impl<'a, 'b> Checker<'a, 'b> {
         }
     }
 
-    /// The type of the field of a record or a message at this index.
+    /// The type of the field at this index of a record or a message.
     fn field_type(&self, of: &Type, index: usize) -> Option<Type> {
         match of.kind() {
             TypeKind::Record(_) => self.fields(of).get(index).map(|field| field.ty.clone()),
@@ -366,8 +368,8 @@ impl<'a, 'b> Checker<'a, 'b> {
         }
     }
 
-    /// Whether a message is made of these: its parameters, and fields, each once, in order, with values of their types.
-    /// No parameter is missing, but for what a message that stands alone was asked.
+    /// Whether these values make a message: parameters and fields, each once and in order, with values of their types.
+    /// No parameter is missing. The only exception is the parameter `asked` of a message that stands alone.
     fn is_made(&self, ty: &Type, given: &[(Given, Expression)]) -> bool {
         let messages = &self.program.messages;
         let TypeKind::Message(id) = ty.kind() else { return false };
@@ -381,7 +383,7 @@ impl<'a, 'b> Checker<'a, 'b> {
         are_right && has_all && given.is_sorted_by(|(one, _), (next, _)| one < next)
     }
 
-    /// Whether it becomes a `value`, and is none yet.
+    /// Whether the type converts to `value`, and is not `value` already.
     fn becomes_value(&self, from: &Type) -> bool {
         becomes_value(&self.program.types, from) < BecomesValue::Never && !from.is_dynamic()
     }

@@ -1,19 +1,21 @@
-//! The premise of the theorem that no program can deadlock (`docs/deadlock.md`), checked on a flow as it will run.
+//! The premise of the theorem that no program can deadlock (`docs/deadlock.md`). The checker tests it on the flow that
+//! will run.
 //!
-//! A function is walked once for each context in which it is called: what is held around it, and which of its inputs
-//! carry the values of the keys that are held. A value is known by its origin: an input of the function, a constant, or
-//! the step that made it; where two inputs carry one value, both are called by the first of them. In every context:
+//! The checker walks a function once for each context of its calls. The context has the constraints held around the
+//! call, and the inputs that carry the values of the held keys. The checker knows a value by its origin: an input of
+//! the function, a constant, or the step that made the value. If two inputs carry one value, the first of them names
+//! it. The checker requires in every context:
 //!
-//! - what is acquired exceeds all that is held, in the one order: scope, then name. Of two keys of one constraint
-//!   nobody knows which comes first: they are taken in one step, where the runtime sorts them, or not at all;
-//! - every node is called with all it requires held, in a mode that suffices, with its own key;
-//! - what a function says its callers hold, they hold.
+//! - Each acquisition comes after all held constraints in the one order: scope, then name. The order of two keys of one
+//!   constraint is unknown. A step may take such keys together, because the runtime sorts them; two steps may not.
+//! - Each node runs with all its required constraints held, in a sufficient mode and with the node's own key.
+//! - The callers hold the constraints that a function expects from them.
 //!
-//! And of a parallel step: branches that may be inside at once do not both rely on a hold of the flow around them that
-//! only one of them may have. Nor do instances of an each step.
+//! A parallel step has one more rule. Branches that may be inside at once must not both rely on a hold of the
+//! surrounding flow that only one of them may have. The same rule applies to the instances of an each step.
 //!
-//! What is held and comes before all that a function mentions can neither be missed nor be exceeded there, so it is
-//! left out of the context: the walk is near-linear even where a node is shared by many.
+//! Some held constraints come before all constraints that a function mentions. The function cannot miss or exceed them,
+//! and the checker leaves them out of the context. The walk is therefore near-linear even if many callers share a node.
 
 use super::Violations;
 use crate::flow::{
@@ -24,7 +26,7 @@ use crate::program::{Constant, ConstraintId, Mode, NodeId, Scope};
 use flux_source::Span;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// What must hold of a well-formed flow whose constraints are ordered. O(contexts · size of the function).
+/// Checks a well-formed flow with ordered constraints. O(contexts · size of the function).
 pub(super) fn check(flow: &Flow, violations: &mut Violations) {
     let mut checker = Checker {
         flow,
@@ -41,7 +43,8 @@ pub(super) fn check(flow: &Flow, violations: &mut Violations) {
     for entry in &flow.entries {
         entry.produce.into_iter().chain([entry.run]).for_each(|function| checker.root(function));
     }
-    // What no entry reaches is called by nobody: callers come after what they call.
+    // The loop also walks functions that no entry reaches. Callers come after their callees, and the reverse order
+    // visits callers first.
     for function in flow.functions.ids().rev() {
         if checker.called.get(function.index()) == Some(&false) {
             checker.root(function);
@@ -49,23 +52,23 @@ pub(super) fn check(flow: &Flow, violations: &mut Violations) {
     }
 }
 
-/// The place of a constraint in the one order.
+/// The position of a constraint in the one order.
 type Rank<'a> = (Scope, &'a Name);
 
-/// A value by its origin, in terms of one function in one context.
+/// A value, known by its origin, in terms of one function in one context.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Value {
-    /// It came in as this input, and perhaps as later ones too.
+    /// The input at this index carries the value. Later inputs may carry it, too.
     Input(usize),
-    /// It is known.
+    /// The value is a known constant.
     Constant(Constant),
-    /// A step of the function made it.
+    /// A step of the function made the value.
     Made(StepId, usize),
-    /// It cannot be named here.
+    /// The function has no name for the value.
     Unknown,
 }
 
-/// A constraint that is held, or that must be.
+/// A constraint that is held, or that must be held.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Hold {
     constraint: ConstraintId,
@@ -74,7 +77,7 @@ struct Hold {
 }
 
 impl Hold {
-    /// Whether holding this is enough for what `wanted` asks for.
+    /// Whether this hold is enough for the hold `wanted`.
     fn suffices(&self, wanted: &Self) -> bool {
         let known = |value: &Value| *value != Value::Unknown;
         self.constraint == wanted.constraint
@@ -83,8 +86,8 @@ impl Hold {
             && self.key.iter().all(known)
     }
 
-    /// Whether two that rely on these may not be inside at once: only two constants are certain to differ, and no
-    /// options.
+    /// Whether two executions that rely on these holds must not be inside at once. Two keys are known to differ only if
+    /// both are constants, and neither of them is an option.
     fn conflicts(&self, other: &Self) -> bool {
         let differ = |(left, right): (&Value, &Value)| match (left, right) {
             (Value::Constant(left), Value::Constant(right)) => left.surely_differs(right),
@@ -96,40 +99,41 @@ impl Hold {
     }
 }
 
-/// A function as it is called.
+/// A function in the context of a call.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Context {
     function: FunctionId,
-    /// What each input carries: an earlier input's value, or a constant. All its own where no key is mentioned inside.
+    /// The value that each input carries: the value of an earlier input, or a constant. Each input has its own value if
+    /// the function and its callees mention no key.
     inputs: Vec<Value>,
-    /// What is held around the call.
+    /// The constraints held around the call.
     held: BTreeSet<Hold>,
 }
 
-/// What a function mentions, those it calls included, whatever its context.
+/// The constraints that a function and its callees mention, in any context.
 #[derive(Default)]
 struct Summary<'a> {
-    /// The first in the one order of the constraints it mentions.
+    /// The first mentioned constraint in the one order.
     first: Option<Rank<'a>>,
-    /// A keyed constraint is among them.
+    /// Whether a mentioned constraint has a key.
     keyed: bool,
-    /// What nodes inside require and nothing inside takes: its callers hold it.
+    /// The holds that nodes inside require and that no step inside takes. The function's callers must hold them.
     needs: BTreeSet<Hold>,
 }
 
 struct Checker<'a, 'b> {
     flow: &'a Flow,
     violations: &'b mut Violations,
-    /// One for each function, in order; callees come first.
+    /// The summary of each function, in the order of the functions; callees come first.
     summaries: Vec<Summary<'a>>,
     seen: HashSet<Context>,
     open: Vec<Context>,
-    /// Which functions have been walked.
+    /// For each function, whether the checker has walked it.
     called: Vec<bool>,
 }
 
 impl<'a> Checker<'a, '_> {
-    /// Walks a function that is called with nothing held, and all that it calls.
+    /// Walks a function that starts without holds, and all functions that it calls.
     fn root(&mut self, function: FunctionId) {
         let inputs = (0..self.flow.functions[function].inputs.len()).map(Value::Input).collect();
         self.enter(Context { function, inputs, held: BTreeSet::new() });
@@ -159,7 +163,7 @@ impl<'a> Checker<'a, '_> {
         (constraint.scope, &constraint.name)
     }
 
-    /// What a function says its callers hold, they hold.
+    /// Checks that the callers hold the constraints that a function expects from them.
     fn claims(&mut self, function: &Function, context: &Context) {
         for Held { constraint, mode, key, .. } in &function.held {
             let part = |(part, value): (&HeldKey, &Value)| match part {
@@ -192,7 +196,7 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    /// What a step acquires exceeds all that is held around it.
+    /// Checks that each acquisition of a step comes after all holds around the step.
     fn order(&mut self, function: &Function, step: &Step, context: &Context) {
         for Acquisition { constraint, span, .. } in &step.acquire {
             for hold in &context.held {
@@ -204,7 +208,7 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    /// What the node that a step calls requires is held around the call.
+    /// Checks that the constraints that the called node requires are held around the call.
     fn required(
         &mut self,
         function: &Function,
@@ -222,12 +226,12 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    /// Enters the functions that a step calls, in the context that it makes for them.
+    /// Enters the functions that a step calls, in the context that the step makes for them.
     fn calls(&mut self, step: &Step, held: &BTreeSet<Hold>, value: &impl Fn(&Operand) -> Value) {
         let passes = |at: usize| step.passed(at).map_or(Value::Unknown, value);
         let passed: Vec<Value> = (0..step.inputs.len()).map(passes).collect();
         let inside = |value: &Value| inside(value, &passed);
-        // What only the callee has, such as an element of a list, is a value of its own there.
+        // An input that only the callee has, such as an element of a list, is a value of its own in the callee.
         let own = |at: usize, value| if step.passed(at).is_some() { inside(value) } else { Value::Input(at) };
         let inputs: Vec<Value> = passed.iter().enumerate().map(|(at, value)| own(at, value)).collect();
         let held: BTreeSet<Hold> =
@@ -237,10 +241,11 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    /// Branches of a parallel step that may be inside at once do not rely on one hold that only one may have.
+    /// Checks the branches of a parallel step. Branches that may be inside at once must not rely on one hold that only
+    /// one of them may have.
     fn parallel(&mut self, function: &Function, step: &Step, branches: &[Branch], value: &impl Fn(&Operand) -> Value) {
         let needs: Vec<Vec<Hold>> = branches.iter().map(|one| self.passed_needs(one.function, step, value)).collect();
-        // Branches with the same needs clash with the same others: each kind is asked once for each branch.
+        // Branches with the same needs clash with the same branches. The loop compares each kind once for each branch.
         let mut kinds: BTreeMap<&[Hold], usize> = BTreeMap::new();
         let mut kind_of: Vec<usize> = vec![];
         for (later, mine) in needs.iter().enumerate() {
@@ -249,7 +254,8 @@ impl<'a> Checker<'a, '_> {
             let mut awaited = branches.get(later).and_then(|branch| branch.after);
             for (earlier, kind) in kind_of.iter().enumerate().rev() {
                 if awaited == Some(earlier) {
-                    // It has ended before this one starts, and so have those that it waited for.
+                    // The earlier branch ends before the later one starts. The branches that it waited for have ended,
+                    // too.
                     awaited = branches.get(earlier).and_then(|branch| branch.after);
                 } else if let Some(clash) = clashes.get(kind) {
                     let name = self.name(clash.constraint);
@@ -262,7 +268,8 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    /// Instances that may be inside at once do not rely on one hold that only one of them may have.
+    /// Checks the instances of an each step. Instances that may be inside at once must not rely on one hold that only
+    /// one of them may have.
     fn instances(&mut self, function: &Function, step: &Step, each: &Each, value: &impl Fn(&Operand) -> Value) {
         if !matches!(each.order, EachOrder::AtOnce(_)) {
             return;
@@ -274,7 +281,7 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    /// What a function mentions and needs, its callees' summaries given.
+    /// The constraints that a function mentions and needs, by the summaries of its callees.
     fn summary(&self, function: &'a Function) -> Summary<'a> {
         let own: Vec<Value> = (0..function.inputs.len()).map(Value::Input).collect();
         let value = |operand: &Operand| value(operand, &own);
@@ -300,7 +307,7 @@ impl<'a> Checker<'a, '_> {
         summary
     }
 
-    /// What a callee needs held, in terms of the caller.
+    /// The holds that a callee needs, in terms of the caller.
     fn passed_needs(&self, callee: FunctionId, step: &Step, value: &impl Fn(&Operand) -> Value) -> Vec<Hold> {
         let part = |part: &Value| match part {
             Value::Input(at) => step.passed(*at).map_or(Value::Unknown, value),
@@ -311,7 +318,7 @@ impl<'a> Checker<'a, '_> {
         needs.map(|need| Hold { key: need.key.iter().map(part).collect(), ..need.clone() }).collect()
     }
 
-    /// What the node that a step calls requires, as its author said.
+    /// The holds that the called node requires, by the author's declaration.
     fn requirements(&self, step: &Step, value: &impl Fn(&Operand) -> Value) -> Vec<Hold> {
         let Some(node) = self.flow.callee_node(&step.callee) else { return vec![] };
         let part = |at: &usize| step.inputs.get(*at).map_or(Value::Unknown, value);
@@ -321,7 +328,8 @@ impl<'a> Checker<'a, '_> {
             .collect()
     }
 
-    /// Whether holding this is enough for what is wanted: the same, or a writer's hold of the table of a row.
+    /// Whether a hold is enough for a wanted hold. The same hold is enough, and for a row a writer's hold of its table
+    /// is enough.
     fn is_enough(&self, hold: &Hold, wanted: &Hold) -> bool {
         let table = self.flow.program.constraints[wanted.constraint].table;
         hold.suffices(wanted) || (Some(hold.constraint) == table && hold.mode == Mode::Write)
@@ -340,17 +348,17 @@ impl<'a> Checker<'a, '_> {
     }
 }
 
-/// The earlier of two places in the one order, where there is one.
+/// The earlier of two positions in the one order, if there is one.
 fn earlier<'a>(left: Option<Rank<'a>>, right: Option<Rank<'a>>) -> Option<Rank<'a>> {
     left.into_iter().chain(right).min()
 }
 
-/// What one of `mine` needs that one of `theirs` must not have at the same time.
+/// The first hold of `mine` that conflicts with a hold of `theirs`.
 fn clash<'a>(mine: &'a [Hold], theirs: &[Hold]) -> Option<&'a Hold> {
     mine.iter().find(|one| theirs.iter().any(|other| one.conflicts(other)))
 }
 
-/// The value of an operand, where the function's inputs carry `carried`.
+/// The value of an operand, if the function's inputs carry `carried`.
 fn value(operand: &Operand, carried: &[Value]) -> Value {
     match operand {
         Operand::Input(at) => carried.get(*at).cloned().unwrap_or(Value::Unknown),
@@ -360,7 +368,7 @@ fn value(operand: &Operand, carried: &[Value]) -> Value {
     }
 }
 
-/// A value as a callee sees it to which `passed` is passed.
+/// A caller's value in terms of a callee with the inputs `passed`.
 fn inside(value: &Value, passed: &[Value]) -> Value {
     match value {
         Value::Constant(_) => value.clone(),

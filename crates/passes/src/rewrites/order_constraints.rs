@@ -1,19 +1,21 @@
-//! Orders the acquisitions of a flow so that no two flows can wait for each other. Requires: a flow as lowered, each
-//! step with what its own node requires. Establishes: every acquisition exceeds all that is held around it in the one
-//! order, and what is held already is not taken again. (Flux paper, section 3.1.1; `docs/deadlock.md` has the proof.)
+//! The pass orders the acquisitions of a flow. Afterwards no two flows can wait for each other. The pass requires a
+//! lowered flow: each step has the acquisitions that its own node requires. The pass establishes two properties. Every
+//! acquisition comes after all holds around it in the one order, and no step takes a held constraint again. (Flux
+//! paper, section 3.1.1; `docs/deadlock.md` has the proof.)
 //!
-//! A function is compiled once for each set of constraints that its callers hold, as far as that set matters to it, so
-//! a shared node never takes what only one of its callers needs. Within a function with a given held set, at each
-//! acquisition of c:
+//! The pass compiles a function once for each set of constraints that its callers hold, as far as the set matters to
+//! the function. A shared node therefore never takes a constraint that only one of its callers needs. Within a function
+//! and a held set, the pass has three rules for an acquisition of c:
 //!
-//! 1. c is held in a sufficient mode: nothing is done.
+//! 1. c is held in a sufficient mode: the step does not take c.
 //! 2. c is held by a reader and needed by a writer: the acquisition that holds it becomes a writer.
-//! 3. some d that does not come before c is held: c is added to the outermost step that holds such a d.
+//! 3. Some d that does not come before c is held: the pass adds c to the outermost step that holds such a d.
 //!
-//! An acquisition that 2 or 3 send beyond the function escapes to the caller, whose step takes it if no caller further
-//! out must. A step that was given more is looked at again: what it takes only grows, so this ends. A failure block
-//! runs with what is held around its step. A branch of a parallel step starts with what is held around the step;
-//! branches that would then share a hold that only one of them may have run one after the other.
+//! Rules 2 and 3 may move an acquisition out of the function. The acquisition then escapes to the caller. The caller's
+//! step takes it, unless a caller further out must take it. The pass looks at a step again after each addition. A step
+//! only gains acquisitions, and the repetition therefore ends. A failure block runs with the constraints held around
+//! its step. A branch of a parallel step starts with the constraints held around the step. Branches run one after the
+//! other if they would share a hold that only one of them may have.
 
 use crate::rewrites::constraint_diagnostics as report;
 use flux_diagnostic::Diagnostics;
@@ -28,11 +30,11 @@ use flux_source::{Span, deep};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
 
-/// A function is compiled for at most so many held sets. In a program that takes its constraints in their order a
-/// callee's held set matters little; out of order, each constraint that may or may not be held doubles the sets.
+/// The maximum number of held sets for one function. In a program that takes its constraints in order, the held set of
+/// a callee matters little. Out of order, each constraint that may or may not be held doubles the number of sets.
 const CONTEXT_LIMIT: usize = 256;
 
-/// Orders the acquisitions of the whole flow, or leaves it as it is where it says an error.
+/// Orders the acquisitions of the whole flow. If the pass reports an error, it leaves the flow unchanged.
 /// O(functions · held sets that differ for them).
 pub fn order_constraints(flow: &mut Flow, diagnostics: &mut Diagnostics) {
     if flow.program.constraints.is_empty() {
@@ -46,17 +48,18 @@ pub fn order_constraints(flow: &mut Flow, diagnostics: &mut Diagnostics) {
         entry.run = order.root(entry.run);
     }
     let mut roots: Vec<_> = entries.iter().flat_map(|entry| entry.produce.into_iter().chain([entry.run])).collect();
-    // What no source reaches is compiled too, callers first: it is called by nobody else.
+    // The pass also compiles functions that no source reaches. Callers come first in this loop, and a function that is
+    // still unreached has no caller.
     for function in flow.functions.ids().rev() {
         if !order.reached.contains(&function) {
             roots.push(order.root(function));
         }
     }
     if let Some(function) = order.crowded {
-        // Whatever else was said is said of a program that will have to change.
+        // Other diagnostics describe a program that has to change anyway.
         return report::too_many_contexts(flow, function, CONTEXT_LIMIT, diagnostics);
     }
-    // A program that is refused stays as it was: what was made of it is not whole.
+    // A rejected program stays unchanged, because the compiled functions are incomplete.
     if order.refused.is_empty() {
         (flow.functions, flow.entries) = (order.made, entries);
         remove_uncalled(flow, roots);
@@ -64,7 +67,7 @@ pub fn order_constraints(flow: &mut Flow, diagnostics: &mut Diagnostics) {
     diagnostics.append(told);
 }
 
-/// Removes what was compiled for a held set with which nobody calls it in the end, as the caller had to take more.
+/// Removes functions compiled for held sets that no call uses in the end, because the callers had to take more.
 fn remove_uncalled(flow: &mut Flow, mut open: Vec<FunctionId>) {
     let mut called = HashSet::new();
     while let Some(function) = open.pop() {
@@ -107,9 +110,10 @@ fn renumber_callees(block: &mut Block, renumber: &impl Fn(&mut FunctionId)) {
 /// An acquisition that a caller must make.
 #[derive(Clone, Debug)]
 pub struct Escape {
-    /// What is to be taken, its key in terms of the function it escapes from.
+    /// The acquisition. Its key is in terms of the function that it escapes from.
     pub acquisition: Acquisition,
-    /// It is held there by a reader already and must be by a writer; else it is not held.
+    /// Whether a reader already holds the constraint there, and a writer must hold it. Otherwise the constraint is not
+    /// held.
     pub promote: bool,
 }
 
@@ -126,29 +130,30 @@ type Specialised = Result<FunctionId, Vec<Escape>>;
 struct Order<'a> {
     flow: &'a Flow,
     diagnostics: &'a mut Diagnostics,
-    /// The place of each constraint in the one order.
+    /// The position of each constraint in the one order.
     rank: HashMap<ConstraintId, usize>,
-    /// The constraints that each function takes, or those it calls.
+    /// The constraints that each function or its callees take.
     touched: HashMap<FunctionId, BTreeSet<ConstraintId>>,
     known: HashMap<(FunctionId, Vec<Held>), Specialised>,
-    /// For how many held sets each function was compiled, or tried.
+    /// The number of held sets that the pass has compiled or tried for each function.
     contexts: HashMap<FunctionId, usize>,
-    /// A function that would have to be compiled for more than [`CONTEXT_LIMIT`].
+    /// A function that needs more than [`CONTEXT_LIMIT`] held sets.
     crowded: Option<FunctionId>,
     instances: HashMap<(FunctionId, Vec<Held>), FunctionId>,
     uses: HashMap<FunctionId, Vec<Use>>,
     made: Arena<Function>,
     names: HashSet<String>,
     reached: HashSet<FunctionId>,
-    /// What was moved up: by what is held there, and what is taken besides.
+    /// The reported moves: the place of the acquisition in the program, and the constraint that is taken in addition.
     warned: HashSet<(Span, ConstraintId)>,
-    /// What was moved up above branches that share it.
+    /// The constraints that the pass moved up above branches that share them.
     serialised: HashSet<ConstraintId>,
-    /// The keys that cannot be taken where they must be: by who takes them, and around which node that would be.
+    /// The keys that cannot be taken at the required step: the place of the acquisition, and the node that the step
+    /// calls.
     refused: HashSet<(Span, Option<NodeId>)>,
 }
 
-/// One function under one held set.
+/// A walk through one function under one held set.
 struct Walk {
     held: Vec<Held>,
     escapes: Vec<Escape>,
@@ -179,12 +184,12 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// Compiles a function that nobody calls. Nothing is held there, so nothing can escape.
+    /// Compiles a function without callers. The function starts without holds, and no acquisition can escape.
     fn root(&mut self, function: FunctionId) -> FunctionId {
         self.specialise(function, vec![]).unwrap_or(function)
     }
 
-    /// Compiles a function for callers that hold `held`; or says what they must hold besides.
+    /// Compiles a function for callers that hold `held`, or returns the acquisitions that the callers must make.
     fn specialise(&mut self, id: FunctionId, held: Vec<Held>) -> Specialised {
         self.reached.insert(id);
         let held = self.relevant(id, held);
@@ -201,7 +206,8 @@ impl<'a> Order<'a> {
         let mut walk = Walk { held, escapes: vec![], uses: vec![] };
         // A program may nest deeper than a thread's stack.
         let body = flux_source::deep(|| self.block(&self.flow.functions[id].body, &mut walk));
-        // Each is told once: a function that is called twice would else double them, at every level.
+        // The walk keeps each escape and each use once. A function that is called twice would otherwise double them, at
+        // every level.
         keep_first(&mut walk.escapes, |one| (one.acquisition.constraint, one.acquisition.key.clone(), one.promote));
         keep_first(&mut walk.uses, |one| (one.constraint, one.key.clone(), one.mode));
         let result = match walk.escapes.is_empty() {
@@ -212,8 +218,9 @@ impl<'a> Order<'a> {
         result
     }
 
-    /// What of `held` matters to a function: what it may take again, and what comes after something it may take. Keys
-    /// whose values do not reach the function look alike there: they are one hold.
+    /// The holds of `held` that matter to a function: constraints that it may take again, and constraints that come
+    /// after one that it may take. Keys with values that do not reach the function look alike there, and become one
+    /// hold.
     fn relevant(&self, id: FunctionId, held: Vec<Held>) -> Vec<Held> {
         let touched = self.touched.get(&id);
         let lowest = touched.and_then(|all| all.iter().filter_map(|one| self.rank.get(one)).min());
@@ -232,7 +239,8 @@ impl<'a> Order<'a> {
         held
     }
 
-    /// The function as compiled for a held set. Two sets that differ only in what it never takes share one.
+    /// The function compiled for a held set. Two sets share one instance if they differ only in constraints that the
+    /// function never takes.
     fn instance(&mut self, id: FunctionId, held: Vec<Held>, uses: Vec<Use>, body: Block) -> FunctionId {
         let touched = self.touched.get(&id).cloned().unwrap_or_default();
         let held: Vec<_> = held.into_iter().filter(|one| touched.contains(&one.constraint)).collect();
@@ -248,7 +256,7 @@ impl<'a> Order<'a> {
         made
     }
 
-    /// `Handler`, `Handler_holding_cache`, `Handler_holding_cache_2`.
+    /// A unique name for a compiled function: `Handler`, `Handler_holding_cache`, `Handler_holding_cache_2`.
     fn fresh(&mut self, stem: &str, held: &[Held]) -> String {
         let names = held.iter().map(|one| self.flow.program.constraints[one.constraint].name.joined("_"));
         let holding = names.fold(String::new(), |all, name| format!("{all}_{name}"));
@@ -272,7 +280,7 @@ impl<'a> Order<'a> {
         })
     }
 
-    /// A step in its context: what it takes itself, and its callee compiled for what is held around it then.
+    /// Compiles a step in its context: the acquisitions of the step, and its callee for the resulting held set.
     fn step(&mut self, step: &Step, walk: &mut Walk) -> Step {
         let mut made = step.clone();
         while let Some(acquire) = self.own(&made, walk) {
@@ -288,7 +296,8 @@ impl<'a> Order<'a> {
                 Err(escapes) => {
                     let grown = escapes.iter().filter(|escape| self.settle(escape, &mut made, &acquire, walk));
                     if grown.count() == 0 {
-                        // Something further out takes more, or the program is refused: this is not what will run.
+                        // A step further out takes more, or the program is rejected. The program will not run this
+                        // version of the step.
                         break;
                     }
                 }
@@ -298,8 +307,8 @@ impl<'a> Order<'a> {
         made
     }
 
-    /// Of what a step would take, what it must: the rest is held already. None where something must be taken further
-    /// out: it has escaped.
+    /// The acquisitions that a step must make itself, because they are not yet held. The result is none if a step
+    /// further out must make one of them: it has escaped.
     fn own(&mut self, step: &Step, walk: &mut Walk) -> Option<Vec<Acquisition>> {
         let mut taken = vec![];
         let before = walk.escapes.len();
@@ -319,13 +328,13 @@ impl<'a> Order<'a> {
         (walk.escapes.len() == before).then_some(taken)
     }
 
-    /// Whether `one` is of a row whose whole table is held by a writer.
+    /// Whether `one` is the acquisition of a row, and a writer holds the whole table.
     fn holds_all_rows(&self, one: &Acquisition, held: &[Held]) -> bool {
         let table = self.flow.program.constraints[one.constraint].table;
         held.iter().any(|held| Some(held.constraint) == table && held.mode == Mode::Write)
     }
 
-    /// Whether something is held that does not come before `one`. Of two keys of one constraint nothing is known.
+    /// Whether a held constraint does not come before `one`. The order of two keys of one constraint is unknown.
     fn late(&self, one: &Acquisition, held: &[Held]) -> bool {
         held.iter().any(|held| self.rank.get(&held.constraint) >= self.rank.get(&one.constraint))
     }
@@ -352,8 +361,8 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// Has an escape of the callee taken by this step, or sends it further out. True where the step takes more than it
-    /// did.
+    /// Lets this step take an escape of the callee, or sends the escape further out. Returns true if the step takes
+    /// more than before.
     fn settle(&mut self, escape: &Escape, made: &mut Step, acquire: &[Acquisition], walk: &mut Walk) -> bool {
         let Some(key) = translate(&escape.acquisition.key, made) else {
             if let Some(table) = self.flow.program.constraints[escape.acquisition.constraint].table {
@@ -382,7 +391,8 @@ impl<'a> Order<'a> {
         true
     }
 
-    /// As [`Self::settle`], where a row cannot be taken further out: its whole table is.
+    /// The same as [`Self::settle`], for a row that no step further out can take. The step takes the whole table
+    /// instead.
     fn settle_table(
         &mut self,
         table: ConstraintId,
@@ -400,13 +410,13 @@ impl<'a> Order<'a> {
         self.settle(&Escape { acquisition, promote: is_held }, made, acquire, walk)
     }
 
-    /// Warns of what a step takes for nodes inside it, all of which is known now: once, however often its own node is
-    /// applied.
+    /// Warns about the acquisitions that a step makes for nodes inside it; all of them are known now. The warning
+    /// appears once, even if the program applies the step's node several times.
     fn warn_of_moved(&mut self, made: &Step) {
         let mut moved: Vec<_> = made.acquire.iter().filter(|one| one.provenance != Provenance::Author).collect();
         moved.sort_by_key(|one| one.span);
         let Some(own) = made.acquire.iter().rfind(|one| one.provenance == Provenance::Author) else { return };
-        // What branches share they cannot share where the author takes it around them.
+        // Branches cannot share a constraint that the author takes around them. The warning must not suggest that.
         let may_be_written = !moved.iter().any(|one| self.serialised.contains(&one.constraint));
         for one in moved {
             if self.warned.insert((own.span, one.constraint)) {
@@ -415,7 +425,7 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// Remembers what of the held set this function relies on: itself, and through its callee.
+    /// Records the holds that this function relies on, by itself and through its callee.
     fn note_uses(&mut self, made: &Step, acquire: &[Acquisition], walk: &mut Walk) {
         let own = made.acquire.iter().map(|one| self.own_use(one, &walk.held));
         let inner = made.callee.functions().into_iter().flat_map(|function| self.translated_uses(function, made));
@@ -425,8 +435,8 @@ impl<'a> Order<'a> {
         walk.uses.extend(uses);
     }
 
-    /// What a step relies on for one thing that it takes. Where all rows of a table are held it relies on the table: of
-    /// two rows it may not be known any more whether they are one.
+    /// The hold that a step relies on for one acquisition. If a writer holds the whole table, the step relies on the
+    /// table. The pass may then no longer know whether two rows are the same.
     fn own_use(&self, one: &Acquisition, held: &[Held]) -> Use {
         let table = self.flow.program.constraints[one.constraint].table.filter(|_| self.holds_all_rows(one, held));
         match (table, one.mode) {
@@ -436,14 +446,15 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// What a callee relies on, its keys in terms of the caller.
+    /// The holds that a callee relies on. Their keys are in terms of the caller.
     fn translated_uses(&self, function: FunctionId, made: &Step) -> Vec<Use> {
         let uses = self.uses.get(&function).into_iter().flatten();
         uses.filter_map(|one| Some(Use { key: translate(&one.key, made)?, ..one.clone() })).collect()
     }
 
-    /// Branches that rely on one hold of which only one may be inside run one after the other. That is right where we
-    /// moved the hold above the step; where the author wrote it there, the step cannot mean what it says.
+    /// Makes branches run one after the other if they rely on one hold that only one of them may have. The new order is
+    /// correct for a hold that the pass moved above the step. If the author wrote the hold there, the parallel step is
+    /// an error.
     fn serialise(&mut self, made: &mut Step, walk: &Walk) {
         let branches = match &made.callee {
             Callee::Fork(branches) => branches,
@@ -454,9 +465,11 @@ impl<'a> Order<'a> {
             _ => return,
         };
         let uses: Vec<_> = branches.iter().map(|branch| self.translated_uses(branch.function, made)).collect();
-        // Branches that conflict, and those that conflict with them, are of one group and run in turn.
+        // Conflicting branches are in one group, and run in turn. A group also contains the branches that conflict with
+        // its members.
         let mut groups = Groups::new(branches.len());
-        // Branches with the same uses conflict with the same others, so each kind is asked once for each branch.
+        // Branches with the same uses conflict with the same branches. The loop compares each kind once for each
+        // branch.
         let mut kinds: Vec<(&[Use], Vec<usize>)> = vec![];
         let mut kind_of: HashMap<&[Use], usize> = HashMap::new();
         let mut reported = HashSet::new();
@@ -464,7 +477,7 @@ impl<'a> Order<'a> {
             for (theirs, earlier) in &mut kinds {
                 let Some(shared) = conflict(mine, theirs) else { continue };
                 earlier.iter().for_each(|one| groups.join(*one, later));
-                earlier.truncate(1); // the others are of its group now
+                earlier.truncate(1); // the others are in its group now
                 if reported.insert(shared.constraint) {
                     let authored = is_authored(shared, &made.acquire, &walk.held);
                     self.serialised.insert(shared.constraint);
@@ -486,7 +499,7 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// The same for the instances of an each step: each conflicts with itself or with none.
+    /// Does the same for the instances of an each step. Either all instances conflict with each other, or none do.
     fn serialise_instances(&mut self, uses: &[Use], made: &mut Step, walk: &Walk) {
         let Some(shared) = conflict(uses, uses) else { return };
         let authored = is_authored(shared, &made.acquire, &walk.held);
@@ -498,7 +511,8 @@ impl<'a> Order<'a> {
     }
 }
 
-/// What both may rely on, and at least one as a writer: of two keys only constants are known to differ.
+/// The first hold of `left` that conflicts with a hold of `right`: one hold in modes that exclude each other. Two keys
+/// are known to differ only if both are constants.
 fn conflict<'a>(left: &'a [Use], right: &[Use]) -> Option<&'a Use> {
     let differ = |(a, b): (&Operand, &Operand)| match (a, b) {
         (Operand::Constant(a), Operand::Constant(b)) => a.surely_differs(b),
@@ -510,14 +524,14 @@ fn conflict<'a>(left: &'a [Use], right: &[Use]) -> Option<&'a Use> {
     left.iter().find(|a| right.iter().any(|b| clash(a, b)))
 }
 
-/// Whether the author wrote the hold that `used` relies on where it is.
+/// Whether the author wrote the hold that `used` relies on at its current place.
 fn is_authored(used: &Use, acquire: &[Acquisition], held: &[Held]) -> bool {
     let here = acquire.iter().find(|one| one.constraint == used.constraint && one.key == used.key);
     let further_out = || held.iter().find(|one| one.constraint == used.constraint);
     here.map(|one| one.provenance.pass()).or_else(|| further_out().map(|one| one.moved_by)) == Some(None)
 }
 
-/// An acquisition of a step as one that something further out makes for it.
+/// An acquisition of a step, in the form that a step further out makes it.
 fn moved(acquisition: &Acquisition, step: &Step, flow: &Flow) -> Acquisition {
     let node = acquisition.provenance.whom().or(flow.callee_node(&step.callee));
     let provenance = node.map_or(Provenance::Author, |node| Provenance::Pass(Rewrite::OrderConstraints, node));
@@ -531,12 +545,12 @@ struct Groups {
 }
 
 impl Groups {
-    /// Each number by itself.
+    /// A set of its own for each number.
     fn new(count: usize) -> Self {
         Self { parents: (0..count).collect() }
     }
 
-    /// The number that stands for the set of this one.
+    /// The number that represents the set of `number`.
     fn of(&mut self, mut number: usize) -> usize {
         while let Some(parent) = self.parents.get(number).copied().filter(|parent| *parent != number) {
             let above = self.parents.get(parent).copied().unwrap_or(parent);
@@ -546,20 +560,20 @@ impl Groups {
         number
     }
 
-    /// Makes one set of the sets of both.
+    /// Joins the sets of both numbers.
     fn join(&mut self, one: usize, other: usize) {
         let (kept, joined) = (self.of(one), self.of(other));
         self.parents.get_mut(joined).into_iter().for_each(|slot| *slot = kept);
     }
 }
 
-/// Leaves out what has the same key as something before it.
+/// Removes each element that has the same key as an earlier element.
 fn keep_first<T, K: Eq + Hash>(all: &mut Vec<T>, key: impl Fn(&T) -> K) {
     let mut seen = HashSet::new();
     all.retain(|one| seen.insert(key(one)));
 }
 
-/// The constraints that each function takes, or those it calls; callees come first.
+/// The constraints that each function or its callees take; callees come first.
 fn touched(flow: &Flow) -> HashMap<FunctionId, BTreeSet<ConstraintId>> {
     let mut touched: HashMap<FunctionId, BTreeSet<ConstraintId>> = HashMap::new();
     for (id, function) in flow.functions.iter() {
@@ -573,7 +587,8 @@ fn touched(flow: &Flow) -> HashMap<FunctionId, BTreeSet<ConstraintId>> {
     touched
 }
 
-/// Whether `held` is what `wanted` asks for, whatever the modes: by the origin of the key's values.
+/// Whether `held` is the constraint of `wanted` with the same key, in any mode. Keys compare by the origin of their
+/// values.
 fn covers(held: &Held, wanted: &Acquisition) -> bool {
     let same = |(part, operand): (&HeldKey, &Operand)| match (part, operand) {
         (HeldKey::Inputs(inputs), Operand::Input(input)) => inputs.contains(input),
@@ -583,7 +598,8 @@ fn covers(held: &Held, wanted: &Acquisition) -> bool {
     held.constraint == wanted.constraint && held.key.iter().zip(&wanted.key).all(same)
 }
 
-/// What is held inside a step's call, its keys in terms of the callee. A constant that is passed is known in both ways.
+/// The constraints held inside a step's call, with keys in terms of the callee. A passed constant is known in two ways:
+/// by its value, and by its inputs.
 fn around(held: &[Held], acquire: &[Acquisition], step: &Step) -> Vec<Held> {
     let passed = |is: &dyn Fn(&Operand) -> bool| {
         let inputs = (0..step.inputs.len()).filter(|at| step.passed(*at).is_some_and(is));
@@ -615,7 +631,7 @@ fn around(held: &[Held], acquire: &[Acquisition], step: &Step) -> Vec<Held> {
     outer.chain(own).collect()
 }
 
-/// All keys of which each part is one of those that it can be.
+/// All keys that the alternatives for each part allow.
 fn each(parts: impl Iterator<Item = Vec<HeldKey>>) -> Vec<Vec<HeldKey>> {
     parts.fold(vec![vec![]], |keys, parts| {
         let with = |key: &Vec<HeldKey>| parts.iter().map(|part| [key.clone(), vec![part.clone()]].concat()).collect();
@@ -623,7 +639,7 @@ fn each(parts: impl Iterator<Item = Vec<HeldKey>>) -> Vec<Vec<HeldKey>> {
     })
 }
 
-/// A key of what a step calls in terms of the step; none where a value of it is made inside of the call.
+/// A callee's key in terms of the calling step; none if a value of the key is made inside the call.
 fn translate(key: &[Operand], step: &Step) -> Option<Vec<Operand>> {
     let part = |operand: &Operand| match operand {
         Operand::Input(at) => step.passed(*at).cloned(),
